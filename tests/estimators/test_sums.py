@@ -96,7 +96,7 @@ def test_a_bucket_may_lie_across_several_looks_at_the_rows(monkeypatch):
     estimators = [cf.SNIPS(), *cf.CAB.candidates(rows)]
     bucket = np.random.default_rng(0).integers(7, size=300)
     whole = sum_by_bucket(rows, estimators, bucket, 7)
-    monkeypatch.setattr("counterfold.estimators.sums.NEAR", 20)
+    monkeypatch.setattr("counterfold.estimators.sums.ROWS_IN_CACHE", 20)
     np.testing.assert_allclose(sum_by_bucket(rows, estimators, bucket, 7).terms, whole.terms, rtol=1e-10, atol=1e-12)
 
 

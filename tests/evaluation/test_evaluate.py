@@ -165,7 +165,8 @@ def test_nothing_is_random_in_the_default(data):
 
 @pytest.mark.parametrize(("candidate", "refits"), [(cf.IPS(), 0), (cf.DR(), 20)])
 def test_progress_counts_the_splits_and_then_the_refits(monkeypatch, data, candidate, refits):
-    monkeypatch.setattr("counterfold.selectors._splits.STACKED", 1)  # splits of small logs count as one piece of work
+    # Splits of small logs would count as one piece of work.
+    monkeypatch.setattr("counterfold.selectors._splits.ROWS_PER_TASK", 1)
     seen = []
     evaluate_as_paper(log_of(data), data.target, [candidate], progress=lambda done, total: seen.append((done, total)))
     assert seen == [(done, total) for total in (10, refits) for done in range(1, total + 1)]

@@ -1,4 +1,4 @@
-"""Estimator: turns rows into one contribution per row; their mean is the estimate, their spread its error."""
+"""Estimator: computes one contribution per row; their mean is the estimate, their spread gives its error."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,48 +19,53 @@ from counterfold.log.log import Kind
 from counterfold.log.partition import Partition
 
 Rules = Literal["authors", "paper"]
-"""Whose form of a tuning rule: its authors', or that of the paper on cross-validation, where it quotes another one."""
+"""The form of a tuning rule: that of its authors, or that of the paper on cross-validation where it differs."""
 
-MANY = 10_000
-"""More clusters than there are actions, so that every action is one."""
+MORE_CLUSTERS_THAN_ACTIONS = 10_000
+"""A number of clusters with which every action is a cluster of its own."""
 
 
 class Estimator(ABC):
     """A frozen dataclass whose fields are its parameters."""
 
     needs: ClassVar[tuple[Need, ...]] = ()
-    """What may be missing of `Rows`, and without which the estimator does not apply."""
+    """Optional data of `Rows` that the estimator requires."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("labels",)
-    """What an action may be."""
+    """The kinds of actions that the estimator supports."""
 
     rowwise: ClassVar[bool] = True
-    """Whether the terms of a row depend on nothing else, given its predictions."""
+    """Whether the terms of a row depend only on that row and its predictions."""
 
     is_linear: ClassVar[bool] = True
-    """Whether the estimate is the mean of its only term; else `linearise` and `combine_means` say what it is."""
+    """Whether the estimate is the mean of its only term. If not, `linearise` and `combine_means` define it."""
 
     is_affine: ClassVar[bool] = False
-    """Whether `factor_terms` says how terms follow from predictions, so that sums of these are all that it takes."""
+    """Whether terms are an affine function of predictions, which `factor_terms` defines.
+
+    Sums of predictions are then enough to refit the estimate.
+    """
 
     has_rule: ClassVar[bool] = False
-    """Whether its authors gave a rule to choose its parameter, which is `risk`."""
+    """Whether its authors gave a rule to choose its parameter; `risk` computes what the rule minimises."""
 
     is_pull: ClassVar[bool] = False
-    """Whether it is not a value but how far a row moves one, by what the reward model learns from that row."""
+    """Whether it is not a value, but how far a row moves a value through the training of the reward model."""
 
     limits: ClassVar[Mapping[float, str]] = {}
-    """What the estimator equals at some values of its parameter: another estimator's name, or a few words."""
+    """The equivalents of the estimator at some values of its parameter: another estimator's name, or a few words."""
 
     def __init_subclass__(cls) -> None:
-        """Take a formula that is not that of the parent for affine only if it says again how."""
-        changed = {"contributions", "terms", "combine_means"} & set(vars(cls))
-        if changed and not {"factor_terms", "is_affine"} & set(vars(cls)):
+        """Reset `is_affine` in a subclass that changes the formula but does not define `factor_terms` for it."""
+        defined = set(vars(cls))
+        changes_formula = bool({"contributions", "terms", "combine_means"} & defined)
+        states_whether_affine = bool({"factor_terms", "is_affine"} & defined)
+        if changes_formula and not states_whether_affine:
             cls.is_affine = False
 
     @property
     def may_see_context(self) -> bool:
-        """Say whether the formula may look at the context, as a user's may; those of this package never do."""
+        """Whether the formula may use the context. A user's may; those of this package never do."""
         return not is_own(type(self))
 
     @abstractmethod
@@ -72,46 +77,53 @@ class Estimator(ABC):
         return float(rows.average(self.contributions(rows)))
 
     def refit_values(self, rows: Rows, order: Ints, ends: Sequence[int]) -> Floats:
-        """Return the estimates on the first rows of an order, up to each of the ascending ends, with models of them."""
+        """Return the estimates on the rows before each of the ascending ends, with models refitted on these rows."""
         if not self.is_affine:
-            pairs = zip(ends, rows.predict_first(order, ends), strict=True)
-            rows = rows if self.may_see_context else rows.without_context
-            return np.array([self.value(rows.take(order[:end], partial(np.asarray, q))) for end, q in pairs])
+            predictions = rows.predict_first(order, ends)
+            if not self.may_see_context:
+                rows = rows.without_context
+            return np.array(
+                [
+                    self.value(rows.take(order[:end], partial(np.asarray, predicted)))
+                    for end, predicted in zip(ends, predictions, strict=True)
+                ]
+            )
         constants, factors = self.factor_terms(rows)
-        counts, last = np.ones(len(rows)) if rows.counts is None else rows.counts, np.array(ends) - 1
+        counts = np.ones(len(rows)) if rows.counts is None else rows.counts
+        last = np.array(ends) - 1
         sums = np.cumsum((constants * counts)[:, order], axis=1)[:, last]
         sums += rows.add_up_first(order, ends, factors * counts[:, None])
         return self.combine_means(sums / np.cumsum(counts[order])[last])
 
     def terms(self, rows: Rows) -> Floats:
-        """Return what must be summed to know the estimate on any of the rows (terms x n)."""
+        """Return the terms whose sums over rows determine the estimate on these rows (terms x n)."""
         return self.contributions(rows)[None]
 
     def factor_terms(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Return what is added to each term (terms x n), and what predictions are multiplied by (terms x n x A)."""
+        """Return the constants (terms x n) and the factors of predictions (terms x n x A) that make up the terms."""
         raise NotImplementedError(f"{type(self).__name__} is not affine")
 
     def linearise(self, means: Floats) -> tuple[Floats, Floats]:
-        """Return a constant and a factor for each term, by the means (terms x units) of the terms.
+        """Return a constant, and a factor for each term, at the means of the terms (terms x units).
 
-        A row's contribution is the constant plus the factors times its terms, and so is the estimate with the means.
+        A row's contribution is the constant plus the factors times its terms. The estimate is the same of the means.
         """
         return np.zeros_like(means[0]), np.ones_like(means)
 
     def combine_means(self, means: Floats) -> Floats:
-        """Return the estimate on each of several units from the means of the terms there (terms x units)."""
+        """Return the estimate on each unit from the means of the terms there (terms x units)."""
         return np.asarray(means[0])
 
     def totals(self, sums_of: Callable[["Estimator"], Floats], sizes: Floats) -> Floats:
         """Return the sum of the contributions over each unit, from the sums of terms and the numbers of rows there."""
-        mine = sums_of(self)
-        constant, factors = self.linearise(mine.sum(axis=1, keepdims=True) / sizes.sum())
-        return np.asarray(constant * sizes + (factors * mine).sum(axis=0))
+        sums = sums_of(self)
+        constant, factors = self.linearise(sums.sum(axis=1, keepdims=True) / sizes.sum())
+        return np.asarray(constant * sizes + (factors * sums).sum(axis=0))
 
     @classmethod
     def sums(cls, grid: Sequence[Self], rows: Rows, partition: Partition) -> Floats:
-        """Return the sums of all terms of several such estimators over units of the rows (grid x terms x units)."""
-        return np.stack([partition.sums(one.terms(rows)) for one in grid])
+        """Return the sums of all terms of a grid of such estimators over units of the rows (grid x terms x units)."""
+        return np.stack([partition.sums(estimator.terms(rows)) for estimator in grid])
 
     @classmethod
     def candidates(cls, rows: Rows) -> Sequence[Self]:
@@ -120,7 +132,7 @@ class Estimator(ABC):
 
     @classmethod
     def has_grid(cls) -> bool:
-        """Say whether the class has a parameter, whose grid may depend on the rows."""
+        """Return whether the class has a parameter. Its grid may depend on the rows."""
         return bool(cls.list_parameters())
 
     @classmethod
@@ -130,36 +142,39 @@ class Estimator(ABC):
 
     @classmethod
     def suggest(cls, rows: Rows, delta: float, rules: Rules) -> Sequence[Self]:
-        """Return what the estimator's own tuning rule suggests beyond the grid; rules may fail with chance delta."""
+        """Return candidates beyond the grid that the estimator's own tuning rule suggests.
+
+        A rule may fail with probability `delta`.
+        """
         return []
 
     def risk(self, rows: Rows, delta: float, rules: Rules) -> float:
-        """Return what the estimator's own tuning rule says to minimise over its parameter."""
+        """Return the risk that the estimator's own tuning rule minimises over its parameter."""
         raise ParameterError(f"{type(self).__name__} has no tuning rule of its own; use another selector.")
 
     @property
     def weighted_members(self) -> Sequence[tuple["Estimator", float]]:
-        """Return the estimators that it is a weighted mean of, and their shares: itself alone, unless it is one."""
+        """Return the members of a mixture with their shares; any other estimator is its only member."""
         return [(self, 1.0)]
 
     def uses(self, need: Need) -> bool:
-        """Say whether the contributions depend on something that may be missing."""
+        """Return whether the contributions depend on this optional data."""
         return need in self.needs
 
     @classmethod
     def find_obstacle(cls, rows: Rows) -> str | None:
-        """Return why the estimator does not apply to these rows, if so."""
+        """Return why the estimator does not apply to these rows, or None if it does."""
         return rows.explain_lack(cls.needs, cls.kinds)
 
     @property
     def name(self) -> str:
-        """Return the name with the parameters to four digits, as shown in tables."""
+        """Return the name with the parameters rounded to four digits, as shown in tables."""
         shown = ", ".join(f"{name}={getattr(self, name):.4g}" for name in self.list_parameters())
         return f"{type(self).__name__}({shown})" if shown else type(self).__name__
 
 
 def require_frozen(kind: type[Estimator]) -> None:
-    """Refuse a class that is no frozen dataclass: estimators are looked up, and equal ones must count as one."""
+    """Require a frozen dataclass: estimators are keys of dictionaries, and equal ones must count as one."""
     frozen = is_dataclass(kind) and kind.__dataclass_params__.frozen
     if not frozen:
         hint = "Write `@dataclass(frozen=True)` above the class, and its parameters as fields."
@@ -182,7 +197,7 @@ class LoggedValue(Estimator):
 
 
 def weight_grid(rows: Rows, size: int = 30) -> list[float]:
-    """Return geometric steps between the 5 % and the 95 % quantile of the positive weights; no weight, no grid."""
+    """Return geometric steps between the 5 % and the 95 % quantile of the positive weights; none if all are 0."""
     positive = rows.weights[rows.weights > 0]
     if len(positive) == 0:
         return []
@@ -197,10 +212,11 @@ def space_geometrically(low: float, high: float, size: int = 30) -> list[float]:
 
 def bounded_risk(estimator: Estimator, rows: Rows, bias: float) -> float:
     """Return the estimated variance of an estimate plus the square of a bound on its bias."""
-    return standard_error(estimator.contributions(rows), rows.groups, rows.counts) ** 2 + bias**2
+    stderr = standard_error(estimator.contributions(rows), groups=rows.groups, sizes=rows.counts)
+    return stderr**2 + bias**2
 
 
 def bandwidths(rows: Rows) -> list[float]:
-    """Return bandwidths from a quarter of the rule of thumb to its double."""
-    usual = kernels.choose_bandwidth(rows.dose)
-    return space_geometrically(usual / 4, usual * 2, 13)
+    """Return bandwidths from a quarter of the rule of thumb to twice of it."""
+    rule_of_thumb = kernels.choose_bandwidth(rows.dose)
+    return space_geometrically(rule_of_thumb / 4, rule_of_thumb * 2, size=13)

@@ -1,9 +1,9 @@
-"""Estimate: a policy value with everything that can be derived from its contributions."""
+"""Estimate: a policy value with all that can be derived from its contributions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,10 @@ def standard_error(contributions: Floats, groups: Ints | None = None, sizes: Flo
 
 
 class Moves(NamedTuple):
-    """How an answer moves from log to log, seen by leaving out or drawing anew some of its rows.
+    """The noise of an answer as a jackknife or a bootstrap shows it.
 
-    The sum of the squared `values` is its variance. Two answers whose moves have the same `source`, such as the
-    jackknife over the same units, move together, and their difference moves by the difference of the values.
+    The sum of the squared `values` is the variance of the answer. Two answers whose moves have the same `source`, such
+    as the jackknife over the same units, are paired: their difference moves by the difference of the values.
     """
 
     source: str
@@ -34,16 +34,19 @@ class Moves(NamedTuple):
 
     @classmethod
     def by_jackknife(cls, source: str, values: Floats) -> "Moves":
-        r"""Return the moves of an answer from what it is without each of m equal parts of the rows.
+        r"""Return the moves of an answer from its `values` without each of m equal parts of the rows.
 
         $$\hat\sigma^2 = \frac{m - 1}{m} \sum_b (\hat V_{-b} - \bar V)^2$$
         """
-        return cls(source, (values - values.mean()) * np.sqrt((len(values) - 1) / len(values)))
+        n_parts = len(values)
+        return cls(source, (values - values.mean()) * np.sqrt((n_parts - 1) / n_parts))
 
     @classmethod
     def by_bootstrap(cls, source: str, values: Floats) -> "Moves":
-        """Return the moves of an answer from what it is on samples of the rows; none of fewer than two samples."""
-        return cls(source, (values - values.mean()) / np.sqrt(len(values) - 1) if len(values) > 1 else np.zeros(0))
+        """Return the moves of an answer from its `values` on samples of the rows; none from fewer than two samples."""
+        if len(values) < 2:
+            return cls(source, np.zeros(0))
+        return cls(source, (values - values.mean()) / np.sqrt(len(values) - 1))
 
     @property
     def variance(self) -> float:
@@ -51,45 +54,55 @@ class Moves(NamedTuple):
         return float(self.values @ self.values)
 
     def is_paired_with(self, other: "Moves") -> bool:
-        """Say whether both move together."""
+        """Return whether both are from the same parts or samples of the rows."""
         return self.source == other.source and len(self.values) == len(other.values)
 
 
 class Exposure(NamedTuple):
-    """The `weights` of all rows of a log, or of a sample, and how many independent `rows` the log is worth."""
+    """The `weights` of all rows of a log, or of a sample, and the number of independent `rows` in the log."""
 
     weights: Floats
     rows: float
 
 
-SUREST, EXACT = 0.9999, 1e-4
-"""The highest level of an interval that is tried to find a confidence, and how exactly the level is found."""
+MAX_CONFIDENCE_LEVEL = 0.9999
+"""The search for a confidence tries no interval with a higher level."""
+
+CONFIDENCE_LEVEL_TOLERANCE = 1e-4
+"""The search for a confidence ends when the level is this exact."""
 
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-"""How small a difference, in relation to the numbers that it is the difference of, is taken for a rounding error.
+"""A difference counts as a rounding error if it is at most this fraction of the numbers that are subtracted.
 
-A contribution is the result of a few additions and multiplications, each of which is off by half an `eps` at most; the
-mean of a unit of rows is summed in pairs, so that its error hardly grows with their number.
+A contribution is the result of a few additions and multiplications, each with an error of at most half an `eps`. The
+mean of a unit of rows is summed in pairs, so its error hardly grows with the number of rows.
 """
 
 STILL = Moves("contributions", np.zeros(0))
-"""The moves of an answer that moves only as its contributions show."""
+"""The moves of an answer whose noise its contributions show in full."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Displayed):
-    """A policy value; everything about it is derived from `contributions`, one per row.
+    """A policy value, derived from `contributions`, one per row.
 
-    `groups` makes errors count a group as one observation. Where the log is too large to keep a number per row, each
-    contribution is the mean of a unit of rows, and `sizes` says of how many. `moves` are those of an answer whose noise
-    contributions do not show in full, as they take the reward model and the choice as given, and `bias_variance` is the
-    variance of what may be left of a bias; the error is that of contributions, or of both of these if it is larger.
-    `added_variance` is the variance of noise that none of these know of, and is added to whichever is larger.
-    `weights`, one per contribution or several lines of them, are 1 on average, which some intervals use; `exposure`
-    tells how targets differ. `unseen` tells how far the interval reaches at least, and where it ends at most. `level`
-    and `method` are those of its interval, unless others are asked for. `order` holds their places in the order of
-    time, if that is known: some intervals depend on it. `for_differences` is the answer that differences are made of,
-    if that is another one: it is shrunk less towards what the log earned.
+    The standard error is that of the contributions, or that of `moves` and `bias_variance` together if it is larger.
+
+    - `name`: the name of the estimator or of the answer.
+    - `contributions`: one per row. If the log is too large for that, each one is the mean of a unit of rows.
+    - `groups`: the group of each contribution. Errors then count each group as one observation.
+    - `sizes`: the number of rows in each unit, if contributions are means of units.
+    - `weights`: one per contribution, or several lines of them, with mean 1. Some intervals use them.
+    - `exposure`: the weights of all rows, to measure how different two targets are.
+    - `moves`: the noise of an answer if contributions do not show all of it. They take the reward model and the choice
+      of the estimator as given.
+    - `bias_variance`: the variance of the bias that may remain.
+    - `added_variance`: the variance of noise that none of these include. It is added to the larger one.
+    - `unseen`: the least reach of the interval, because of rewards that were not seen, and the limits of the interval.
+    - `level`, `method`: the level and the method of the interval, unless the caller passes others.
+    - `order`: the places of the contributions in the order of time, if it is known. Some intervals depend on it.
+    - `for_differences`: the answer for differences, if it is another one that is shrunk less towards the value of the
+      log.
 
     >>> import numpy as np
     >>> import counterfold as cf
@@ -117,22 +130,25 @@ class Estimate(Displayed):
 
     @property
     def in_differences(self) -> "Estimate":
-        """Return the answer that differences to other estimates are made of: this one, or one that is shrunk less."""
+        """Return the answer for differences to other estimates: this one, or one that is shrunk less."""
         return self if self.for_differences is None else self.for_differences
 
     @property
     def as_value(self) -> "Estimate":
-        """Return the estimate without another answer for differences: what is left of one value less another."""
+        """Return the estimate without another answer for differences."""
         return replace(self, for_differences=None)
 
     @property
     def units(self) -> Units:
         """Return the independent observations whose mean is the value, in the order of time."""
-        place: Any = slice(None) if self.order is None else self.order
-        groups = None if self.groups is None else self.groups[place]
-        sizes = None if self.sizes is None else self.sizes[place]
-        weights = None if self.weights is None else self.weights[..., place]
-        return Units.of(self.contributions[place], groups, sizes, weights, self.unseen.slope)
+        order = slice(None) if self.order is None else self.order
+        return Units.of(
+            self.contributions[order],
+            groups=None if self.groups is None else self.groups[order],
+            sizes=None if self.sizes is None else self.sizes[order],
+            weights=None if self.weights is None else self.weights[..., order],
+            slope=self.unseen.slope,
+        )
 
     @cached_property
     def value(self) -> float:
@@ -141,13 +157,14 @@ class Estimate(Displayed):
 
     @cached_property
     def shown_variance(self) -> float:
-        """Return the variance of the value as contributions show it."""
+        """Return the variance of the value that contributions show."""
         return standard_error(self.contributions, self.groups, self.sizes) ** 2
 
     @property
     def hidden_variance(self) -> float:
-        """Return what the squared error holds beyond the noise of contributions."""
-        return max(self.moves.variance + self.bias_variance - self.shown_variance, 0.0) + self.added_variance
+        """Return the part of the squared error that contributions do not show."""
+        beyond_contributions = max(self.moves.variance + self.bias_variance - self.shown_variance, 0.0)
+        return beyond_contributions + self.added_variance
 
     @property
     def stderr(self) -> float:
@@ -155,15 +172,15 @@ class Estimate(Displayed):
 
         $$\sqrt{\max(\sigma^2_{shown},\, \sigma^2_{moves} + \tau^2) + \sigma^2_{added}}$$
 
-        where $\tau^2$ is the variance of what may be left of a bias.
+        where $\tau^2$ is the variance of the bias that may remain.
         """
-        known = max(self.shown_variance, self.moves.variance + self.bias_variance)
-        return float(np.sqrt(known + self.added_variance))
+        variance = max(self.shown_variance, self.moves.variance + self.bias_variance)
+        return float(np.sqrt(variance + self.added_variance))
 
     def interval(self, level: float | None = None, method: Interval | str | None = None) -> Bounds:
-        """Return an interval that is to cover the value with probability `level`, by a method or the name of one.
+        """Return an interval with coverage `level`, by a method or the name of one.
 
-        Whatever the method, it is never narrower than what rewards that were not seen allow.
+        With every method, the interval is at least as wide as rewards that were not seen require.
 
         >>> import numpy as np
         >>> low, high = Estimate("IPS", np.array([0.0, 0.0, 1.0, 4.0])).interval(0.95, "empirical-likelihood")
@@ -172,92 +189,120 @@ class Estimate(Displayed):
         """
         if level is None and method is None:
             return self._own_interval
-        level, method = self.level if level is None else level, self.method if method is None else method
+        if level is None:
+            level = self.level
+        if method is None:
+            method = self.method
         validation.inside(0, 1, level=level)
-        return self._make_interval(
-            level, registry.resolve("intervals", Interval, method, "`method` must be an interval")
-        )
+        resolved = registry.resolve("intervals", Interval, method, "`method` must be an interval")
+        return self._make_interval(level, resolved)
 
     @cached_property
     def _own_interval(self) -> Bounds:
-        """Return the interval of the estimate's own level and method, which many findings ask for."""
+        """Return the interval with the estimate's own level and method, which many findings use."""
         return self._make_interval(self.level, self.method)
 
     def _make_interval(self, level: float, method: Interval) -> Bounds:
-        """Return an interval, no narrower than what rewards that were not seen allow."""
+        """Return an interval that is at least as wide as rewards that were not seen require."""
         low, high = method.around(self.units, level, self.stderr)
         return Bounds(*self.unseen.widen(low, high, self.value, level))
 
     def find_confidence(self, number: float = 0.0) -> float:
-        r"""Return how sure it is that the value is above a number, by the widest interval that does not hold it.
+        r"""Return the confidence that the value is above a number, from the widest interval that excludes the number.
 
-        If that interval has the level $1 - \alpha$, this is $1 - \alpha / 2$ or, where the value is below the number,
-        $\alpha / 2$: more than 97.5 % or less than 2.5 % if the interval of 95 % does not hold it, and else between.
+        If that interval has the level $1 - \alpha$, the confidence is $1 - \alpha / 2$, or $\alpha / 2$ where the value
+        is below the number. It is above 97.5 % or below 2.5 % if the 95 % interval excludes the number, and otherwise
+        between.
 
         >>> import numpy as np
         >>> round(Estimate("gain", np.array([0.0, 0.0, 1.0, 4.0])).find_confidence(), 3)
         0.907
         """
 
-        def holds(level: float) -> bool:
+        def covers_number(level: float) -> bool:
             low, high = self.interval(level)
             return bool(low <= number <= high)
 
-        sure, unsure = (0.0, SUREST) if holds(SUREST) else (SUREST, SUREST)
-        while unsure - sure > EXACT:
-            level = (sure + unsure) / 2
-            sure, unsure = (sure, level) if holds(level) else (level, unsure)
-        tail = (1 - sure) / 2
+        # Bisection: the interval excludes the number at `excluding`, and covers it at `covering`.
+        excluding = 0.0
+        covering = MAX_CONFIDENCE_LEVEL
+        if not covers_number(MAX_CONFIDENCE_LEVEL):
+            excluding = MAX_CONFIDENCE_LEVEL
+        while covering - excluding > CONFIDENCE_LEVEL_TOLERANCE:
+            level = (excluding + covering) / 2
+            if covers_number(level):
+                covering = level
+            else:
+                excluding = level
+        tail = (1 - excluding) / 2
         return 1 - tail if self.value > number else tail
 
     def times(self, factor: float) -> "Estimate":
         """Return the estimate of a multiple of the value."""
-        moves = Moves(self.moves.source, factor * self.moves.values)
-        contributions, unseen = factor * self.contributions, self.unseen.times(factor)
-        scaled = replace(self, contributions=contributions, moves=moves, unseen=unseen)
-        bias, added = factor**2 * self.bias_variance, factor**2 * self.added_variance
-        other = None if self.for_differences is None else self.for_differences.times(factor)
-        return replace(scaled, bias_variance=bias, added_variance=added, for_differences=other)
+        for_differences = None if self.for_differences is None else self.for_differences.times(factor)
+        return replace(
+            self,
+            contributions=factor * self.contributions,
+            moves=Moves(self.moves.source, factor * self.moves.values),
+            unseen=self.unseen.times(factor),
+            bias_variance=factor**2 * self.bias_variance,
+            added_variance=factor**2 * self.added_variance,
+            for_differences=for_differences,
+        )
 
     def add_doubt(self, variance: float, beyond: Limits) -> "Estimate":
-        """Return the estimate with noise added, and an interval that reaches farther, also in differences."""
-        other = None if self.for_differences is None else self.for_differences.add_doubt(variance, beyond)
-        added = self.added_variance + variance
-        unseen = replace(self.unseen, beyond=beyond)
-        return replace(self, added_variance=added, unseen=unseen, for_differences=other)
+        """Return the estimate with noise added and an interval that reaches farther, also in differences."""
+        for_differences = None if self.for_differences is None else self.for_differences.add_doubt(variance, beyond)
+        return replace(
+            self,
+            added_variance=self.added_variance + variance,
+            unseen=replace(self.unseen, beyond=beyond),
+            for_differences=for_differences,
+        )
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Return the difference of two estimates on the same rows; its error is paired row by row.
 
-        So are the moves of both, if they have the same source; biases, and noise that is added, then cancel as far as
-        both targets weigh the same rows. Otherwise nothing cancels of what errors hold beyond the noise of
-        contributions. An answer that has another one `for_differences` is represented by that.
-        Differences that are rounding errors are 0: those of contributions, of moves and of weights.
+        Moves are paired, too, if they have the same source. Biases and added noise then cancel as far as both targets
+        weight the same rows. Otherwise none of the variance cancels that contributions do not show. An answer that has
+        another one `for_differences` is replaced by it. Differences of contributions and of moves that are rounding
+        errors are 0.
         """
         if self.for_differences is not None or other.for_differences is not None:
             return self.in_differences - other.in_differences
         if len(self.contributions) != len(other.contributions):
             rows = f"{len(self.contributions)} and {len(other.contributions)}"
             raise DataError(f"estimates to compare must be of the same rows, got {rows} rows.")
-        moves, bias, added = STILL, 0.0, self.hidden_variance + other.hidden_variance
+
         size = measure_size(self) + measure_size(other)
         contributions = drop_rounding(self.contributions - other.contributions, size)
         if self.moves.is_paired_with(other.moves):
-            moved = self.moves.values - other.moves.values
-            moves = Moves(self.moves.source, moved if contributions.any() else drop_rounding(moved, size))
-            apart = tell_apart(self, other)
-            bias = subtract_variances(self.bias_variance, other.bias_variance, apart)
-            added = subtract_variances(self.added_variance, other.added_variance, apart)
-        known = {id(one): one for one in (self.weights, other.weights) if one is not None}
+            move_differences = self.moves.values - other.moves.values
+            # Where all contributions are equal, moves may still differ by rounding errors.
+            if not contributions.any():
+                move_differences = drop_rounding(move_differences, size)
+            moves = Moves(self.moves.source, move_differences)
+            distance = measure_distance(self, other)
+            bias_variance = subtract_variances(self.bias_variance, other.bias_variance, distance)
+            added_variance = subtract_variances(self.added_variance, other.added_variance, distance)
+        else:
+            moves = STILL
+            bias_variance = 0.0
+            added_variance = self.hidden_variance + other.hidden_variance
+
+        # Two estimates of one target share one array of weights, which is then used once.
+        weights = [line for line in (self.weights, other.weights) if line is not None]
+        if len(weights) == 2 and weights[0] is weights[1]:
+            weights = weights[:1]
         return Estimate(
-            f"{self.name} - {other.name}",
-            contributions,
-            self.groups,
-            self.sizes,
-            np.vstack(list(known.values())) if known else None,
+            name=f"{self.name} - {other.name}",
+            contributions=contributions,
+            groups=self.groups,
+            sizes=self.sizes,
+            weights=np.vstack(weights) if weights else None,
             moves=moves,
-            bias_variance=bias,
-            added_variance=added,
+            bias_variance=bias_variance,
+            added_variance=added_variance,
             unseen=self.unseen.between(other.unseen, share_gained(self, other), share_gained(other, self)),
             level=self.level,
             method=self.method.for_differences(),
@@ -269,63 +314,73 @@ class Estimate(Displayed):
 
 
 def measure_size(estimate: Estimate) -> float:
-    """Return the mean size of the contributions: what their rounding errors are in relation to."""
+    """Return the mean absolute contribution, to which rounding errors are compared."""
     return float(np.average(np.abs(estimate.contributions), weights=estimate.sizes))
 
 
-def drop_rounding(apart: Floats, size: float) -> Floats:
-    """Return differences of numbers of some size; 0 where all of them together are no more than rounding errors."""
-    if not len(apart) or np.abs(apart).mean() > ROUNDING * size:
-        return apart
-    return np.zeros_like(apart)
+def drop_rounding(differences: Floats, size: float) -> Floats:
+    """Return differences of numbers of this size, or 0 if all of them together are no more than rounding errors."""
+    if not len(differences) or np.abs(differences).mean() > ROUNDING * size:
+        return differences
+    return np.zeros_like(differences)
 
 
-def tell_apart(one: Estimate, other: Estimate) -> float:
-    """Return how unlike two targets weigh the rows: 1 less the correlation of their weights, 1 if that is not known."""
+def measure_distance(one: Estimate, other: Estimate) -> float:
+    """Return 1 minus the correlation of the weights of two targets; 1 if the weights are not available."""
     if one.exposure is None or other.exposure is None:
         return 1.0
-    lines = [find_deviations(exposure.weights) for exposure in (one.exposure, other.exposure)]
-    return float(np.square(lines[0] - lines[1]).sum()) / 2
+    difference = standardise_weights(one.exposure.weights) - standardise_weights(other.exposure.weights)
+    return float(np.square(difference).sum()) / 2
 
 
-def subtract_variances(one: float, other: float, apart: float) -> float:
-    r"""Return the variance of the difference of two biases, or of noise that both errors are larger by.
+def subtract_variances(one: float, other: float, distance: float) -> float:
+    r"""Return the variance of the difference of two biases, or of the noise added to two errors.
 
     $$(\tau_1 - \tau_2)^2 + 2 (1 - \rho)\, \tau_1 \tau_2$$
 
-    where $1 - \rho$ is how far the targets are `apart`: the biases of equal targets are equal.
+    where $1 - \rho$ is the `distance` between the targets: the biases of equal targets are equal.
     """
     first, second = np.sqrt([one, other])
-    return float((first - second) ** 2 + 2 * apart * first * second)
+    return float((first - second) ** 2 + 2 * distance * first * second)
 
 
 def correlate_weights(exposures: Sequence[Exposure | None]) -> Floats:
-    """Return the correlations of the weights of several targets; those that are not known, or all equal, have none."""
-    found = np.eye(len(exposures))
-    known = [(place, find_deviations(one.weights)) for place, one in enumerate(exposures) if one is not None]
-    for (place, line), (other, second) in combinations(known, 2):
-        if len(line) == len(second):
-            found[place, other] = found[other, place] = float(line @ second)
-    return found
+    """Return the correlations of the weights of several targets; 0 for weights that are missing or all equal."""
+    correlations = np.eye(len(exposures))
+    lines = [
+        (place, standardise_weights(exposure.weights))
+        for place, exposure in enumerate(exposures)
+        if exposure is not None
+    ]
+    for (place, line), (other_place, other_line) in combinations(lines, 2):
+        if len(line) == len(other_line):
+            correlation = float(line @ other_line)
+            correlations[place, other_place] = correlation
+            correlations[other_place, place] = correlation
+    return correlations
 
 
-def find_deviations(weights: Floats) -> Floats:
-    """Return how far each weight is from the mean, scaled to a length of 1, or 0 where all are equal."""
-    apart = weights - weights.mean()
-    length = np.linalg.norm(apart)
+def standardise_weights(weights: Floats) -> Floats:
+    """Return the deviations of the weights from their mean, scaled to length 1, or 0 if all weights are equal."""
+    deviations = weights - weights.mean()
+    length = np.linalg.norm(deviations)
     if length <= ROUNDING * np.linalg.norm(weights):
-        return np.zeros_like(apart)
-    return np.asarray(apart / length)
+        return np.zeros_like(deviations)
+    return np.asarray(deviations / length)
 
 
 def share_gained(one: Estimate, other: Estimate) -> float:
-    r"""Return how much of all weight a row gains from the other target to this one, where it gains any.
+    r"""Return the mean share of all weight that a row gains from the other target to this one, weighted by the gain.
 
     $$\sum_i \delta_i^2 \Big/ \sum_i \delta_i, \qquad \delta_i = \max(w_{1i} - w_{2i}, 0) / n$$
     """
     if one.exposure is None or other.exposure is None:
         return 0.0
-    mine, theirs = one.exposure.weights, other.exposure.weights
-    gains = np.where(mine - theirs > ROUNDING * (mine + theirs), mine - theirs, 0.0)
+    weights = one.exposure.weights
+    other_weights = other.exposure.weights
+    differences = weights - other_weights
+    gains = np.where(differences > ROUNDING * (weights + other_weights), differences, 0.0)
     total = gains.sum()
-    return float(np.square(gains).sum() / total / one.exposure.rows) if total > 0 else 0.0
+    if total <= 0:
+        return 0.0
+    return float(np.square(gains).sum() / total / one.exposure.rows)

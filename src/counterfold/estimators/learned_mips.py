@@ -7,7 +7,7 @@ from typing import Self
 from counterfold.base import validation
 from counterfold.base.arrays import Floats
 from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
-from counterfold.estimators.base import MANY, Estimator
+from counterfold.estimators.base import MORE_CLUSTERS_THAN_ACTIONS, Estimator
 from counterfold.estimators.rows import Rows
 
 
@@ -32,7 +32,7 @@ class LearnedMIPS(Estimator):
 
     clusters: int = 8
     rowwise = False
-    limits = {1: "the mean reward", MANY: "ips"}
+    limits = {1: "the mean reward", MORE_CLUSTERS_THAN_ACTIONS: "ips"}
     needs = ("target_probs", "logging_probs", "model")
 
     def __post_init__(self) -> None:

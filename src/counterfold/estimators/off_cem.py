@@ -7,7 +7,7 @@ from typing import Self
 from counterfold.base import validation
 from counterfold.base.arrays import Floats
 from counterfold.estimators._similar import cluster_grid, clusters, pooled_weights, same
-from counterfold.estimators.base import MANY, Estimator
+from counterfold.estimators.base import MORE_CLUSTERS_THAN_ACTIONS, Estimator
 from counterfold.estimators.rows import Rows
 
 
@@ -31,7 +31,7 @@ class OffCEM(Estimator):
     """
 
     clusters: int = 8
-    limits = {1: "DM plus the mean residual", MANY: "dr"}
+    limits = {1: "DM plus the mean residual", MORE_CLUSTERS_THAN_ACTIONS: "dr"}
     needs = ("target_probs", "logging_probs", "model", "action_features")
 
     def __post_init__(self) -> None:

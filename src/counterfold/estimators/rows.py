@@ -1,4 +1,4 @@
-"""Rows: what an estimator sees of one log, one target and one reward model."""
+"""Rows: the data of one log, one target and one reward model that estimators use."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,33 +22,51 @@ from counterfold.policies.training_rows import LearntRows
 USUAL_SHARE = 0.8
 """A reward is the usual one if at least this share of the rows has it."""
 
-BY_ROW = (
-    *("weights", "propensity", "unsupported", "groups"),
-    *("row_numbers", "counts", "times", "identifiers", "segments", "recognised"),
+FIELDS_BY_ROW = (
+    "weights",
+    "propensity",
+    "unsupported",
+    "groups",
+    "row_numbers",
+    "counts",
+    "times",
+    "identifiers",
+    "segments",
+    "recognised",
 )
-"""What rows hold for every row, besides the examples of the reward model; some of it may be missing."""
+"""The fields of `Rows` with one line per row, apart from the examples of the reward model. Some may be missing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The vectors that formulas are written in; reward predictions are computed when first asked for.
+    """The vectors that formulas are written in; reward predictions are computed when first needed.
 
-    `weights`, `propensity` and `rewards` are always there. `q_logged` and `q_policy` (the reward model's prediction for
-    the logged action, and its mean under the target) and `q` (n x A) need a model; `target_probs` and `logging_probs`
-    (n x A) have no columns when only the logged actions' probabilities are known, and `action_features` (A x k) none
-    when there are none; `has` says what is there. `unsupported` is the target's probability, row by row, of actions
-    that the log could never take, if that is known. `row_numbers` are places in the log. Where actions are doses, the
-    columns of `q` and `target_probs` are the logged dose and those that the target would give, and `weights` are
-    smoothed by the rule of thumb. `times` say when each row was decided, if that is known: in microseconds since 1970,
-    or in numbers that tell the order alone unless the log `has_days`.
+    Some data is optional, and `has` returns whether it is available.
 
-    `labels` are the actions by their codes. `segments` (n x k) are each row's, by each of k columns, if asked for.
-    `precision` says how well propensities are known, if they are counted in draws or rounded. `counts` are how many
-    decisions each row stands for, where some rows were likelier to be kept than others. `identifiers` (n x k) are
-    hashes of users or sessions that nobody named as groups, -1 where there is none. Of a target that is mixed
-    of policies which were learnt from `learnt_rows`, `recognised` (n x k x 3) says what each row is to each of them.
-    `stands_for` is the number of rows in the log if these are a sample of it. `whole` are all rows, or that sample,
-    for formulas that look at them.
+    - `examples`: the rows as reward models see them, with rewards, actions and the probabilities of both policies.
+      `target_probs` and `logging_probs` (n x A) have no columns if only the probabilities of logged actions are
+      available. Where actions are doses, the columns of `q` and `target_probs` are the logged dose and the doses of the
+      target.
+    - `weights`: the importance weights; for doses they are smoothed by the rule of thumb.
+    - `propensity`: the probability of the logged action.
+    - `action_features` (A x k): without columns if there are none.
+    - `unsupported`: per row, the target's probability of actions that the log could never take, if it can be computed.
+    - `loggers`: the logging policies, if there are several.
+    - `model`: the reward model. `q` (n x A), `q_logged` (its prediction for the logged action) and `q_policy` (its mean
+      under the target) need one.
+    - `groups`: the group of each row, if rows belong to groups.
+    - `row_numbers`: the places of the rows in the log.
+    - `labels`: the actions by their codes.
+    - `counts`: the number of decisions that each row stands for, if some rows were more likely to be kept than others.
+    - `precision`: the precision of propensities that were counted in draws or rounded.
+    - `times`: when each row was decided, in microseconds since 1970. They give only the order unless `has_days`.
+    - `identifiers` (n x k): hashes of users or sessions that nobody named as groups; -1 where one is missing.
+    - `segments` (n x k): the segment of each row in each of k columns, if the user asked for segments.
+    - `recognised` (n x k x 3): the relation of each row to each policy of a mixed target that was trained on
+      `learnt_rows`.
+    - `refit`: predictions of a model that was refitted on these rows; computed when first needed.
+    - `whole`: all rows, or the sample of them, for formulas that need more than these rows.
+    - `stands_for`: the number of rows in the log if these are a sample of it.
     """
 
     examples: Examples
@@ -76,17 +94,28 @@ class Rows:
     @classmethod
     def of(cls, log: Log, target: Target, model: RewardModel | None) -> "Rows":
         """Return all rows of a log."""
-        ids, nothing = freeze(np.arange(len(log))), np.empty((len(log), 0))
-        row_numbers = ids if log.row_numbers is None else log.row_numbers
+        ids = freeze(np.arange(len(log)))
         doses, target_probs = target.lay_out(log)
         n_actions = doses.shape[1] or len(log.actions)
-        units = log.row_units if log.group is None else log.group
         weights = target.logged / log.propensity
-        weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))  # as its square would be
-        logging_probs = nothing if log.logging_probs is None else log.logging_probs
-        known = log.context, log.action, log.reward, doses, weights, target_probs, logging_probs
+        # The square of a smaller weight would be 0.
+        weights = freeze(np.where(weights < SMALLEST_SPREAD, 0.0, weights))
+        examples = Examples(
+            ids=ids,
+            units=log.row_units if log.group is None else log.group,
+            context=log.context,
+            actions=log.action,
+            rewards=log.reward,
+            doses=doses,
+            importance=weights,
+            target_probs=target_probs,
+            logging_probs=np.empty((len(log), 0)) if log.logging_probs is None else log.logging_probs,
+            n_actions=n_actions,
+            counts=log.counts,
+            normal_scores=log.normal_scores,
+        )
         return cls(
-            examples=Examples(ids, units, *known, n_actions, log.counts, log.normal_scores),
+            examples=examples,
             weights=weights,
             propensity=log.propensity,
             action_features=np.empty((n_actions, 0)) if log.action_features is None else log.action_features,
@@ -94,14 +123,14 @@ class Rows:
             loggers=log.loggers,
             model=model,
             groups=log.group,
-            row_numbers=row_numbers,
+            row_numbers=ids if log.row_numbers is None else log.row_numbers,
             labels=log.actions,
             counts=log.counts,
             precision=log.precision,
             times=None if log.time is None else log.time.values,
             has_days=log.time is not None and log.time.has_days,
             identifiers=stack_columns(list(log.identifiers.values())),
-            segments=stack_columns([one.codes for one in log.segments]),
+            segments=stack_columns([segment.codes for segment in log.segments]),
             recognised=target.recognised,
             learnt_rows=target.learnt_rows,
         )
@@ -126,19 +155,23 @@ class Rows:
 
     @cached_property
     def usual_reward(self) -> float:
-        """The reward of nearly all rows, such as that of no click; 0 where no reward is so common."""
+        """The reward of nearly all rows, such as that of no click; 0 if no reward is so common."""
         if self.whole is not None:
             return self.whole.usual_reward
         if self.counts is None:
-            middle = float(np.partition(self.rewards, len(self) // 2)[len(self) // 2])  # what most rows have is there
-            return middle if np.count_nonzero(self.rewards == middle) >= USUAL_SHARE * len(self) else 0.0
+            # A reward that most rows have is also the median, which needs no sorting.
+            middle = len(self) // 2
+            median = float(np.partition(self.rewards, middle)[middle])
+            is_usual = np.count_nonzero(self.rewards == median) >= USUAL_SHARE * len(self)
+            return median if is_usual else 0.0
         values, places = np.unique(self.rewards, return_inverse=True)
         counts = np.bincount(places, self.counts)
-        return float(values[counts.argmax()]) if counts.max() >= USUAL_SHARE * counts.sum() else 0.0
+        is_usual = counts.max() >= USUAL_SHARE * counts.sum()
+        return float(values[counts.argmax()]) if is_usual else 0.0
 
     @cached_property
     def weighted_reward(self) -> float:
-        """The mean reward under the weights of all rows, or of the sample that stands for them; 0 without weight."""
+        """The weighted mean reward of all rows, or of the sample that stands for them; 0 if all weights are 0."""
         if self.whole is not None:
             return self.whole.weighted_reward
         total = float(self.masses.sum())
@@ -151,7 +184,7 @@ class Rows:
 
     @cached_property
     def order(self) -> Ints | None:
-        """The places of the rows in the order of time, equal times in that of the log; nothing if time is unknown."""
+        """The places of the rows in the order of time, ties in the order of the log; None if time is unknown."""
         return None if self.times is None else np.argsort(self.times, kind="stable")
 
     @property
@@ -161,7 +194,7 @@ class Rows:
 
     @property
     def kind(self) -> Kind:
-        """What an action is here."""
+        """Whether actions are labels or doses."""
         return "doses" if self.examples.doses.size else "labels"
 
     @property
@@ -176,30 +209,34 @@ class Rows:
 
     @property
     def bandwidth(self) -> float | None:
-        """How near to the target's dose a logged one must be to get any weight; nothing where actions are labels."""
+        """The largest distance to the target's dose at which a logged dose has a weight; None if actions are labels."""
         return kernels.choose_bandwidth(self.dose) if self.kind == "doses" else None
 
     @property
     def masses(self) -> Floats:
-        """The weights, times how many decisions each row stands for: what a row's reward counts in a sum."""
+        """The weights, times the number of decisions that each row stands for: the factor of its reward in a sum."""
         return self.weights if self.counts is None else self.weights * self.counts
 
     def add_up(self, values: Floats) -> float:
-        """Return the sum over decisions of a number per row."""
-        return float(values.sum() if self.counts is None else values @ self.counts)
+        """Return the sum of a value per row over decisions."""
+        if self.counts is None:
+            return float(values.sum())
+        return float(values @ self.counts)
 
     def average(self, values: Floats) -> Floats:
-        """Return the mean over decisions of some numbers per row (... x n)."""
-        return np.asarray(values.mean(axis=-1) if self.counts is None else values @ self.counts / self.counts.sum())
+        """Return the mean of values per row (... x n) over decisions."""
+        if self.counts is None:
+            return np.asarray(values.mean(axis=-1))
+        return np.asarray(values @ self.counts / self.counts.sum())
 
     @property
     def even_rows(self) -> bool:
-        """Say whether all rows stand for the same number of decisions."""
+        """Whether all rows stand for the same number of decisions."""
         return self.counts is None
 
     @property
     def all_rows(self) -> bool:
-        """Say whether these are rows of the log itself, and not a sample that stands for it."""
+        """Whether these are rows of the log itself and not a sample of it."""
         return self.stands_for is None
 
     @cached_property
@@ -208,19 +245,19 @@ class Rows:
         if self.model is None:
             raise AttributeError("these rows have no reward model")
         with blame(ModelError, "the reward model {}", self.model.name):
-            found = self.fitted.predictions(self.examples) if self.refit is None else self.refit()
-        return check_predictions(found, self.examples)
+            predictions = self.fitted.predictions(self.examples) if self.refit is None else self.refit()
+        return check_predictions(predictions, self.examples)
 
     @cached_property
     def fitted(self) -> RewardModel:
-        """The reward model as it is once it has learnt from these rows."""
+        """The reward model, trained on these rows if it then predicts each row by itself."""
         if self.model is None:
             raise AttributeError("these rows have no reward model")
         return self.model.settle(self.examples)
 
     @cached_property
     def known_pulls(self) -> dict[tuple[float, ...], Pulls]:
-        """How far rows move TruncatedSNDR by what the model learns from them, for caps that were asked for before."""
+        """A cache by caps: how far rows move TruncatedSNDR through the training of the model."""
         return {}
 
     @cached_property
@@ -230,7 +267,7 @@ class Rows:
 
     @cached_property
     def residuals(self) -> Floats:
-        """The reward of the logged action less its prediction."""
+        """The reward of the logged action minus its prediction."""
         return self.rewards - self.q_logged
 
     @property
@@ -248,7 +285,7 @@ class Rows:
 
     @cached_property
     def embeddings(self) -> Floats:
-        """What the model thinks of each action (A x at most A): as far apart as the columns of `q`, and shorter."""
+        """A vector of each action (A x at most A), with the same distances as between the columns of `q`."""
         if self.whole is not None:
             return self.whole.embeddings
         return np.transpose(np.linalg.qr(self.q, mode="r"))
@@ -259,47 +296,62 @@ class Rows:
         return row_sums(self.target_probs, self.q)
 
     def has(self, need: Need) -> bool:
-        """Say whether something that may be missing is there."""
-        found = getattr(self, need)
-        return found.size > 0 if isinstance(found, np.ndarray) else found is not None and found is not False
+        """Return whether optional data is available."""
+        value = getattr(self, need)
+        if isinstance(value, np.ndarray):
+            return value.size > 0
+        return value is not None and value is not False
 
     def explain_lack(self, needs: Iterable[Need], kinds: Iterable[Kind] = ("labels", "doses")) -> str | None:
-        """Return why what has these needs and takes such actions does not apply, if so."""
+        """Return why something with these needs that supports these kinds of actions does not apply, or None."""
         if self.kind not in kinds:
             return KINDS[self.kind]
-        return next((NEEDS[need] for need in needs if not self.has(need)), None)
+        for need in needs:
+            if not self.has(need):
+                return NEEDS[need]
+        return None
 
     def with_policies(self, logging_probs: Floats, target_probs: Floats | None = None) -> "Rows":
-        """Return the same rows as if one policy (n x A) had logged them and, if given, another were to be valued."""
-        place = np.arange(len(self)), self.actions
-        logged = logging_probs[place]
-        weights = (self.weights * self.propensity if target_probs is None else target_probs[place]) / logged
-        target_probs = self.target_probs if target_probs is None else target_probs
-        examples = replace(self.examples, logging_probs=logging_probs, target_probs=target_probs, importance=weights)
-        return replace(self, propensity=logged, weights=weights, examples=examples)
+        """Return the same rows as if this policy (n x A) had logged them; the target can be replaced as well."""
+        logged_actions = (np.arange(len(self)), self.actions)
+        propensity = logging_probs[logged_actions]
+        if target_probs is None:
+            weights = self.weights * self.propensity / propensity
+            target_probs = self.target_probs
+        else:
+            weights = target_probs[logged_actions] / propensity
+        examples = replace(
+            self.examples,
+            logging_probs=logging_probs,
+            target_probs=target_probs,
+            importance=weights,
+        )
+        return replace(self, propensity=propensity, weights=weights, examples=examples)
 
     def take(self, index: Ints | slice, refit: Lazy | None = None) -> "Rows":
         """Return some of the rows, with the reward model refitted on them; a slice copies nothing."""
-        there = {name: getattr(self, name) for name in BY_ROW}
-        some: dict[str, Any] = {name: take_rows(one, index) for name, one in there.items() if one is not None}
-        return copy_with(self, examples=self.examples.take(index), refit=refit, **some)
+        taken: dict[str, Any] = {}
+        for name in FIELDS_BY_ROW:
+            values = getattr(self, name)
+            if values is not None:
+                taken[name] = take_rows(values, index)
+        return copy_with(self, examples=self.examples.take(index), refit=refit, **taken)
 
     @cached_property
     def without_context(self) -> "Rows":
         """The same rows without the context, for formulas that need no more than predictions."""
-        return copy_with(
-            self, examples=copy_with(self.examples, context=self.examples.context[:, :0], normal_scores=None)
-        )
+        examples = copy_with(self.examples, context=self.examples.context[:, :0], normal_scores=None)
+        return copy_with(self, examples=examples)
 
     @cached_property
     def refits(self) -> Refits:
-        """The reward model as it is fitted anew on parts of these rows."""
+        """Refits of the reward model on parts of these rows."""
         if self.model is None:
             raise AttributeError("these rows have no reward model")
         return self.model.refit(self.examples)
 
     def predict_first(self, order: Ints, ends: Sequence[int]) -> Iterator[Floats]:
-        """Yield the predicted rewards of the first rows of an order, up to each of the ascending ends, by refits."""
+        """Yield the predicted rewards of the rows before each of the ascending ends, by a model refitted on them."""
         with blame(ModelError, "the reward model {}", self.model and self.model.name):
             yield from self.refits.predict(order, ends)
 

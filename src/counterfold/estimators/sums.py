@@ -1,4 +1,4 @@
-"""Sums: what candidates add up to over units of rows; splits, errors and bootstrap samples need nothing else."""
+"""Sums: sums of the candidates' terms over units of rows; splits, errors and bootstraps need nothing else."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,29 +19,35 @@ from counterfold.estimators.rows import Rows
 from counterfold.log.partition import ByNumber, Consecutive, Counted, Partition
 
 BUCKETS = 1024
-"""How many units a log is summed over, unless it has fewer rows or groups."""
+"""The number of units that a log is summed over, unless it has fewer rows or groups."""
 
-CHUNK = 1 << 17
-"""How many rows a thread sums over buckets before it takes the next ones, at most."""
+MAX_ROWS_PER_SLICE = 1 << 17
+"""A thread sums at most this many rows over buckets before it takes the next slice."""
 
-NEAR = 1 << 15
-"""How many rows are summed at a time: few enough that what is computed from them stays near the processor."""
+MIN_ROWS_PER_SLICE = 1024
+"""A slice has at least this many rows, as each one leaves sums over all buckets or splits in memory."""
+
+ROWS_IN_CACHE = 1 << 15
+"""The number of rows that are summed at a time: few enough that their numbers stay in the cache of the processor."""
 
 
 class Additive(Protocol):
-    """What is known of some rows, and can be added to what is known of others."""
+    """A summary of some rows that can be added to a summary of other rows."""
 
     def __add__(self, other: Self, /) -> Self:
-        """Return what is known of the rows of both."""
+        """Return the summary of the rows of both."""
 
 
 Sum = TypeVar("Sum", bound=Additive)
 
 
 class Picked(NamedTuple):
-    """Where some estimators are among the lines of terms: the first line of each, and all lines with whose they are.
+    """Where the terms of some estimators are.
 
-    `others` are those that are not linear: their places among the estimators, themselves, and their lines.
+    - `first`: the first line of each estimator.
+    - `lines`: the lines of all these estimators.
+    - `owners`: the place among the estimators that each of `lines` belongs to.
+    - `others`: the estimators that are not linear: place among the estimators, estimator, lines.
     """
 
     first: Ints
@@ -52,51 +58,71 @@ class Picked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which lines of terms belong to each of several estimators: `widths` lines each, in their order."""
+    """The order of terms: the estimators one after the other, each with as many lines as its entry of `widths`."""
 
     estimators: tuple[Estimator, ...]
     widths: tuple[int, ...]
 
     @cached_property
     def lines(self) -> dict[Estimator, slice]:
-        """Return which lines belong to each estimator."""
-        ends = np.cumsum(self.widths).tolist()
-        slices = (slice(end - width, end) for width, end in zip(self.widths, ends, strict=True))
-        return dict(zip(self.estimators, slices, strict=True))
+        """Return the lines of each estimator."""
+        lines = {}
+        end = 0
+        for estimator, width in zip(self.estimators, self.widths, strict=True):
+            start = end
+            end += width
+            lines[estimator] = slice(start, end)
+        return lines
 
     @cached_property
     def picked(self) -> list[tuple[tuple[Estimator, ...], Picked]]:
-        """Return where the estimators are that were asked for so far: choosing anew asks for the same ones again."""
+        """Return the results of `pick` so far: a selector that chooses many times asks for the same ones again."""
         return []
 
     def pick(self, estimators: Sequence[Estimator]) -> Picked:
         """Return where some of the estimators are; a mixture of them has no lines of its own.
 
-        Lists of the very same objects are compared at once, where to hash each of them would take longer than the rest.
+        The results are kept in a list and not in a dictionary: comparing the very same objects is fast, but hashing
+        each estimator would take longer than the rest.
         """
-        asked = tuple(estimators)
-        for known, found in self.picked:
-            if known == asked:
-                return found
-        self.picked.append((asked, self.find(asked)))
-        return self.picked[-1][1]
+        requested = tuple(estimators)
+        for earlier, picked in self.picked:
+            if earlier == requested:
+                return picked
+        picked = self.find(requested)
+        self.picked.append((requested, picked))
+        return picked
 
     def find(self, estimators: Sequence[Estimator]) -> Picked:
         """Find where some of the estimators are."""
-        slices = [self.lines[one] if one.is_linear else self.lines.get(one, slice(0, 0)) for one in estimators]
-        lines = np.concatenate([np.arange(mine.start, mine.stop) for mine in slices]) if slices else np.arange(0)
-        owners = np.repeat(np.arange(len(slices)), [mine.stop - mine.start for mine in slices])
-        pairs = enumerate(zip(estimators, slices, strict=True))
-        others = [(place, one, mine) for place, (one, mine) in pairs if not one.is_linear]
-        return Picked(np.array([mine.start for mine in slices], dtype=np.intp), lines, owners, others)
+        no_lines = slice(0, 0)
+        slices = []
+        others = []
+        for place, estimator in enumerate(estimators):
+            if estimator.is_linear:
+                lines = self.lines[estimator]
+            else:
+                lines = self.lines.get(estimator, no_lines)
+                others.append((place, estimator, lines))
+            slices.append(lines)
+        widths = [lines.stop - lines.start for lines in slices]
+        places = [np.arange(lines.start, lines.stop) for lines in slices]
+        return Picked(
+            first=np.array([lines.start for lines in slices], dtype=np.intp),
+            lines=np.concatenate(places) if places else np.arange(0),
+            owners=np.repeat(np.arange(len(slices)), widths),
+            others=others,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
     """The sums of several estimators' terms over units: rows, groups, or buckets of either.
 
-    `sizes` are the numbers of rows in each unit, or of decisions that these stand for, `weights` the sums of their
-    weights, and `terms` (terms x units) the sums of terms, whose `layout` says which belong to which estimator.
+    - `layout`: which lines of `terms` belong to which estimator.
+    - `sizes`: the number of rows in each unit, or of the decisions that they stand for.
+    - `weights`: the sum of the weights in each unit.
+    - `terms` (terms x units): the sums of the terms.
     """
 
     layout: Layout
@@ -107,33 +133,45 @@ class Sums:
     @classmethod
     def of(cls, rows: Rows, estimators: Sequence[Estimator], partition: Partition) -> "Sums":
         """Return the sums over units of the rows; estimators of one class are summed together."""
-        partition = partition if rows.counts is None else Counted(partition, rows.counts)
-        found: dict[int, Floats] = {}
-        for kind in dict.fromkeys(type(one) for one in estimators):
-            places = [place for place, one in enumerate(estimators) if type(one) is kind]
-            found |= zip(places, kind.sums([estimators[place] for place in places], rows, partition), strict=True)
-        lines = [found[place] for place in range(len(estimators))]
-        terms = np.concatenate(lines) if lines else np.empty((0, len(partition)))
-        layout = Layout(tuple(estimators), tuple(map(len, lines)))
-        return cls(layout, partition.sizes, partition.sums(rows.weights), terms)
+        if rows.counts is not None:
+            partition = Counted(partition, rows.counts)
+        terms_by_place: dict[int, Floats] = {}
+        for kind in dict.fromkeys(type(estimator) for estimator in estimators):
+            places = [place for place, estimator in enumerate(estimators) if type(estimator) is kind]
+            sums = kind.sums([estimators[place] for place in places], rows, partition)
+            terms_by_place.update(zip(places, sums, strict=True))
+        terms = [terms_by_place[place] for place in range(len(estimators))]
+        widths = tuple(len(lines) for lines in terms)
+        return cls(
+            layout=Layout(tuple(estimators), widths),
+            sizes=partition.sizes,
+            weights=partition.sums(rows.weights),
+            terms=np.concatenate(terms) if terms else np.empty((0, len(partition))),
+        )
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     def __add__(self, other: "Sums") -> "Sums":
-        sizes, weights = self.sizes + other.sizes, self.weights + other.weights
-        return replace(self, sizes=sizes, weights=weights, terms=self.terms + other.terms)
+        return replace(
+            self,
+            sizes=self.sizes + other.sizes,
+            weights=self.weights + other.weights,
+            terms=self.terms + other.terms,
+        )
 
     @property
     def lines(self) -> dict[Estimator, slice]:
-        """Return which lines of `terms` belong to each estimator."""
+        """Return the lines of `terms` of each estimator."""
         return self.layout.lines
 
     @cached_property
     def without_empty(self) -> "Sums":
-        """Return the same without units that hold no rows."""
-        there = self.sizes > 0
-        return self if there.all() else self.resample(there.astype(np.intp))
+        """Return the sums without units that contain no rows."""
+        has_rows = self.sizes > 0
+        if has_rows.all():
+            return self
+        return self.resample(has_rows.astype(np.intp))
 
     def of_estimator(self, estimator: Estimator) -> Floats:
         """Return the sums of the terms of one estimator (terms x units)."""
@@ -144,75 +182,88 @@ class Sums:
         return estimator.totals(self.of_estimator, self.sizes)
 
     def estimate(self, name: str, estimator: Estimator) -> Estimate:
-        """Return what one of the estimators says; each unit counts as one observation."""
+        """Return the estimate of one of the estimators; each unit counts as one observation."""
         return Estimate(name, self.totals(estimator) / self.sizes, sizes=self.sizes)
 
     def errors(self, estimators: Sequence[Estimator]) -> Floats:
-        """Return the standard error of each, as `Units` has it, of all at once: choosing anew asks for it often."""
+        """Return the standard error of each estimator.
+
+        The errors equal those of `Units`. All are computed at once because selectors need them often.
+        """
         picked = self.layout.pick(estimators)
-        deviations = self.terms[picked.first]
-        for place, one, _ in picked.others:
-            deviations[place] = self.totals(one)
-        rows = self.sizes.sum()
-        deviations -= deviations.sum(axis=1, keepdims=True) / rows * self.sizes
-        spread = row_sums(deviations, deviations) / (len(self) - 1)  # their mean is 0
-        return np.asarray(np.sqrt(spread * len(self)) / rows)
+        totals = self.terms[picked.first]
+        for place, estimator, _ in picked.others:
+            totals[place] = self.totals(estimator)
+        n_rows = self.sizes.sum()
+        deviations = totals - totals.sum(axis=1, keepdims=True) / n_rows * self.sizes
+        variances = row_sums(deviations, deviations) / (len(self) - 1)  # the mean deviation is 0
+        return np.asarray(np.sqrt(variances * len(self)) / n_rows)
 
     def jackknife(self, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
-        """Return what each estimator says, and how that moves when a unit is left out (estimators x units).
+        """Return the estimates, and how each moves when a unit is left out (estimators x units).
 
         The moves are scaled so that the sum of the products of two estimators' moves is the covariance of their noise.
-        Unlike linearised contributions they know that a unit with most of the weight would leave a gap.
+        Unlike linearised contributions, they show what happens without a unit that has most of the weight.
         """
-        some = self.some(estimators)
-        total, rows = some.terms.sum(axis=1, keepdims=True), some.sizes.sum()
-        rest = some.values(estimators, (total - some.terms) / (rows - some.sizes))
-        moves = (rest - rest.mean(axis=1, keepdims=True)) * np.sqrt(1 - 1 / len(some))
+        sums = self.some(estimators)
+        total_terms = sums.terms.sum(axis=1, keepdims=True)
+        means_without_unit = (total_terms - sums.terms) / (sums.sizes.sum() - sums.sizes)
+        values = sums.values(estimators, means_without_unit)
+        moves = (values - values.mean(axis=1, keepdims=True)) * np.sqrt(1 - 1 / len(sums))
         return self.overall(estimators), moves
 
     def overall(self, estimators: Sequence[Estimator]) -> Floats:
-        """Return what each estimator says of all rows."""
-        return self.values(estimators, self.terms.sum(axis=1, keepdims=True) / self.sizes.sum())[:, 0]
+        """Return each estimate on all rows."""
+        means = self.terms.sum(axis=1, keepdims=True) / self.sizes.sum()
+        return self.values(estimators, means)[:, 0]
 
-    def coarsen(self, most: int) -> "Sums":
-        """Return the sums over so many larger units, unless there are fewer than twice as many."""
-        if len(self) < 2 * most:
+    def coarsen(self, n_units: int) -> "Sums":
+        """Return the sums over this number of larger units, or themselves if there are less than twice as many."""
+        if len(self) < 2 * n_units:
             return self
         lines = np.vstack([self.sizes, self.weights, self.terms])
-        found = np.zeros((len(lines), most))
-        for start in range(0, len(self), most):
-            some = lines[:, start : start + most]
-            found[:, : some.shape[1]] += some
-        return replace(self, sizes=found[0], weights=found[1], terms=found[2:])
+        coarse = np.zeros((len(lines), n_units))
+        for start in range(0, len(self), n_units):
+            part = lines[:, start : start + n_units]
+            coarse[:, : part.shape[1]] += part
+        return replace(self, sizes=coarse[0], weights=coarse[1], terms=coarse[2:])
 
     def resample(self, counts: Ints) -> "Sums":
-        """Return the sums as if each unit were there so many times."""
-        there = counts > 0
-        times = counts[there].astype(np.float64)
-        sizes, weights = self.sizes[there] * times, self.weights[there] * times
-        return replace(self, sizes=sizes, weights=weights, terms=self.terms[:, there] * times)
+        """Return the sums in which each unit is repeated as often as `counts` says."""
+        is_kept = counts > 0
+        times = counts[is_kept].astype(np.float64)
+        return replace(
+            self,
+            sizes=self.sizes[is_kept] * times,
+            weights=self.weights[is_kept] * times,
+            terms=self.terms[:, is_kept] * times,
+        )
 
     def some(self, estimators: Sequence[Estimator]) -> "Sums":
         """Return the sums of some of the estimators, once each."""
         kept = tuple(dict.fromkeys(estimators))
         if kept == self.layout.estimators:
             return self
-        widths = tuple(self.lines[one].stop - self.lines[one].start for one in kept)
-        terms = np.concatenate([self.of_estimator(one) for one in kept])
-        return replace(self, layout=Layout(kept, widths), terms=terms)
+        terms = [self.of_estimator(estimator) for estimator in kept]
+        widths = tuple(len(lines) for lines in terms)
+        return replace(self, layout=Layout(kept, widths), terms=np.concatenate(terms))
 
     def values(self, estimators: Sequence[Estimator], means: Floats) -> Floats:
-        """Return what some of the estimators say (estimators x units) from the means of all terms (terms x units)."""
+        """Return the estimates of some estimators (estimators x units) from the means of all terms (terms x units)."""
         picked = self.layout.pick(estimators)
-        found = means[picked.first]
-        for place, one, mine in picked.others:
-            found[place] = one.combine_means(means[mine])
-        return found
+        values = means[picked.first]
+        for place, estimator, lines in picked.others:
+            values[place] = estimator.combine_means(means[lines])
+        return values
 
 
 def add_known(one: Sum | None, other: Sum | None) -> Sum | None:
-    """Return the sum of what is known of different rows, or the one that there is; nothing if there is none."""
-    return other if one is None else one if other is None else one + other
+    """Return the sum of two summaries of different rows, or the one that is not None."""
+    if one is None:
+        return other
+    if other is None:
+        return one
+    return one + other
 
 
 def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
@@ -222,36 +273,43 @@ def values(estimators: Sequence[Estimator], rows: Rows) -> Floats:
 
 
 def sum_buckets(rows: Rows, estimators: Sequence[Estimator], pool: Pool) -> Sums:
-    """Return the sums over buckets of rows or, if they belong to groups, of groups; reward models are not refitted."""
-    units, highest = rows.examples.units, int(rows.examples.units.max())
-    bucket, buckets = (units, highest + 1) if highest < BUCKETS else (assign_folds(units, BUCKETS), BUCKETS)
+    """Return the sums over buckets of rows, or of groups if rows belong to groups; reward models are not refitted."""
+    units = rows.examples.units
+    n_units = int(units.max()) + 1
+    if n_units <= BUCKETS:
+        bucket, n_buckets = units, n_units
+    else:
+        bucket, n_buckets = assign_folds(units, BUCKETS), BUCKETS
 
-    def sum_some(some: Rows, place: slice) -> Sums:
-        return sum_by_bucket(some, estimators, bucket[place], buckets)
+    def sum_some(some_rows: Rows, place: slice) -> Sums:
+        return sum_by_bucket(some_rows, estimators, bucket[place], n_buckets)
 
     return sum_slices(rows, estimators, sum_some, pool).without_empty
 
 
 def sum_slices(rows: Rows, estimators: Sequence[Estimator], sum_some: Callable[[Rows, slice], Sum], pool: Pool) -> Sum:
-    """Return what a function of some rows and their places adds up to over slices; reward models are not refitted."""
-    if any(one.uses("model") for one in estimators):
-        _ = rows.q  # fitted once, before the rows are cut
-    step = max(1024, capacity.count_rows(rows.examples.n_actions, CHUNK))  # each leaves sums over all buckets
+    """Return the sum over slices of a function of some rows and their places; reward models are not refitted."""
+    if any(estimator.uses("model") for estimator in estimators):
+        _ = rows.q  # the model is fitted once, before the rows are cut
+    step = max(MIN_ROWS_PER_SLICE, capacity.count_rows(rows.examples.n_actions, MAX_ROWS_PER_SLICE))
     slices = [slice(start, start + step) for start in range(0, len(rows), step)]
 
     def sum_slice(place: slice) -> Sum:
-        return sum_some(replace(rows.take(place, lambda: rows.q[place]), whole=rows.whole or rows), place)
+        return sum_some(take_without_refit(rows, place), place)
 
     return reduce(add, pool.map(sum_slice, slices))
 
 
 def sum_by_bucket(rows: Rows, estimators: Sequence[Estimator], bucket: Ints, buckets: int) -> Sums:
-    """Return the sums over all buckets, from so few rows at a time that they stay near the processor."""
-    whole = rows.whole or rows
+    """Return the sums over all buckets; few rows are summed at a time, so that their numbers stay in the cache."""
 
-    def sum_near(start: int) -> Sums:
-        near = slice(start, start + NEAR)
-        some = replace(rows.take(near, lambda: rows.q[near]), whole=whole)
-        return Sums.of(some, estimators, ByNumber(bucket[near], buckets))
+    def sum_part(start: int) -> Sums:
+        place = slice(start, start + ROWS_IN_CACHE)
+        return Sums.of(take_without_refit(rows, place), estimators, ByNumber(bucket[place], buckets))
 
-    return reduce(add, map(sum_near, range(0, len(rows), NEAR)))
+    return reduce(add, map(sum_part, range(0, len(rows), ROWS_IN_CACHE)))
+
+
+def take_without_refit(rows: Rows, place: slice) -> Rows:
+    """Return some of the rows with the predictions of the model of all rows."""
+    return replace(rows.take(place, lambda: rows.q[place]), whole=rows.whole or rows)

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import ConsoleRenderable
 
 from counterfold.base import registry
-from counterfold.estimators.base import MANY
+from counterfold.estimators.base import MORE_CLUSTERS_THAN_ACTIONS
 from counterfold.report import make_table
 
 FOLDERS = ("estimators", "selectors", "models", "intervals", "learners", "diagnostics")
@@ -101,7 +101,7 @@ def format_default(field: Any) -> str:
 
 def format_number(value: float) -> str:
     """Return a number as text; infinite and very large ones have a sign or a word."""
-    return "∞" if value == math.inf else "many" if value == MANY else f"{value:g}"
+    return "∞" if value == math.inf else "many" if value == MORE_CLUSTERS_THAN_ACTIONS else f"{value:g}"
 
 
 def class_name(text: str) -> str:

@@ -1,9 +1,9 @@
-"""What cross-validation computes: candidates on one part of the rows, a validator on the rest, on many splits."""
+"""Losses of cross-validation: candidates on one part of the rows, a validator on the rest, on many splits."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,17 @@ from counterfold.base.arrays import Floats, Ints
 from counterfold.base.threads import Pool
 from counterfold.estimators.base import Estimator
 from counterfold.estimators.rows import Rows
-from counterfold.estimators.sums import CHUNK, Sums
+from counterfold.estimators.sums import MAX_ROWS_PER_SLICE, MIN_ROWS_PER_SLICE, Sums
 from counterfold.log.partition import Consecutive
 
-STACKED = 1 << 15
-"""How many rows of several splits are worked on together, by one thread."""
+ROWS_PER_TASK = 1 << 15
+"""A thread works on several splits at once, as long as they have no more rows than this together."""
 
-SHARED = 1 << 20
-"""How many numbers a context must hold for splits to gain by several threads, which else wait for each other most."""
+MIN_CONTEXT_SIZE_FOR_THREADS = 1 << 20
+"""Splits are computed by several threads if the context has at least this many numbers.
+
+With fewer, the threads mostly wait for each other.
+"""
 
 
 def compute_unit_losses(
@@ -29,21 +32,29 @@ def compute_unit_losses(
 
     A candidate gets the units whose rank in a split (splits x units) is below its cut, the validator gets the others.
     """
-    picked, judged = sums.layout.pick(candidates), sums.of_estimator(validator)
-    different, where = np.unique(cuts, return_inverse=True)
-    cut_of = where[picked.owners]
-    means, truth = np.empty((len(sums.terms), len(ranks))), np.empty((len(different), len(ranks)))
-    total, rows = judged.sum(axis=1, keepdims=True), sums.sizes.sum()
-    for number, cut in enumerate(different):
-        inside = (ranks < cut).astype(np.float64).T
-        mine, sizes = picked.lines[cut_of == number], sums.sizes @ inside
-        means[mine] = sums.terms[mine] @ inside / sizes
-        truth[number] = validator.combine_means((total - judged @ inside) / (rows - sizes))
-    return np.square(sums.values(candidates, means) - truth[where])
+    n_splits = len(ranks)
+    picked = sums.layout.pick(candidates)
+    unique_cuts, cut_of_candidate = np.unique(cuts, return_inverse=True)
+    cut_of_line = cut_of_candidate[picked.owners]
+
+    validator_sums = sums.of_estimator(validator)
+    validator_totals = validator_sums.sum(axis=1, keepdims=True)
+    n_rows = sums.sizes.sum()
+
+    candidate_means = np.empty((len(sums.terms), n_splits))
+    validator_values = np.empty((len(unique_cuts), n_splits))
+    for number, cut in enumerate(unique_cuts):
+        is_inside = (ranks < cut).astype(np.float64).T
+        sizes_inside = sums.sizes @ is_inside
+        lines = picked.lines[cut_of_line == number]
+        candidate_means[lines] = sums.terms[lines] @ is_inside / sizes_inside
+        means_outside = (validator_totals - validator_sums @ is_inside) / (n_rows - sizes_inside)
+        validator_values[number] = validator.combine_means(means_outside)
+    return np.square(sums.values(candidates, candidate_means) - validator_values[cut_of_candidate])
 
 
 class Split(NamedTuple):
-    """An order of the rows and, per candidate, how many of them it gets; the validator gets the rest."""
+    """An order of the rows, and how many of the first rows each candidate gets; the validator gets the rest."""
 
     order: Ints
     cuts: Ints
@@ -55,127 +66,162 @@ def compute_split_losses(
     """Return the squared difference between each candidate and the validator on each split (candidates x splits)."""
     sides = Sides(rows, candidates, validator, splits)
     sides.fill_without_fits()
-    if sides.judging or len(sides.needed):
-        together = max(1, STACKED // len(rows))
-        if rows.examples.context.size < SHARED:
+    if sides.validator_needs_model or len(sides.cuts_with_model):
+        splits_per_task = max(1, ROWS_PER_TASK // len(rows))
+        n_tasks = -(-len(splits) // splits_per_task)
+        if rows.examples.context.size < MIN_CONTEXT_SIZE_FOR_THREADS:
             pool = replace(pool, threads=1)
-        pool.map(sides.fill_with_fits, np.array_split(np.arange(len(splits)), -(-len(splits) // together)))
-    return np.square(sides.found - sides.truth)
+        pool.map(sides.fill_with_fits, np.array_split(np.arange(len(splits)), n_tasks))
+    return np.square(sides.candidate_values - sides.validator_values)
 
 
 class Sides:
-    """What candidates say on one side of every split (`found`), and the validator on the other one (`truth`).
+    """The values of candidates on one side of every split, and of the validator on the other side.
 
-    Candidates that cut an order at the same place share both sides, their refits and the validator's value: `lines` are
-    the different cuts of all splits, and `line` says which one each candidate has. `needed` are those at which some
-    candidates need a reward model.
+    Candidates that cut an order at the same place share both sides, the refits there and the value of the validator.
+
+    - `candidate_values`, `validator_values`: the values (candidates x splits).
+    - `cuts`: the cut of each candidate (candidates x splits).
+    - `unique_cuts`: the different lines of `cuts`.
+    - `cut_of_candidate`: the line of `unique_cuts` that each candidate has.
+    - `needs_model`: whether each candidate needs a reward model.
+    - `validator_needs_model`: whether the validator does.
+    - `cuts_with_model`: the lines of `unique_cuts` at which some candidate needs a reward model.
     """
 
     def __init__(
         self, rows: Rows, candidates: Sequence[Estimator], validator: Estimator, splits: Sequence[Split]
     ) -> None:
-        """Find which cuts are shared, and where a reward model must be fitted anew."""
-        self.rows, self.candidates, self.validator, self.splits = rows, candidates, validator, splits
-        self.found, self.truth = np.empty((2, len(candidates), len(splits)))
+        """Find which cuts are shared, and where a reward model must be refitted."""
+        self.rows = rows
+        self.candidates = candidates
+        self.validator = validator
+        self.splits = splits
+        self.candidate_values = np.empty((len(candidates), len(splits)))
+        self.validator_values = np.empty((len(candidates), len(splits)))
         self.cuts = np.stack([split.cuts for split in splits], axis=1)
-        self.lines, self.line = np.unique(self.cuts, axis=0, return_inverse=True)
-        self.judging = validator.uses("model")
-        self.fitting = np.array([one.uses("model") for one in candidates])
-        self.needed = np.unique(self.line[self.fitting])
+        self.unique_cuts, self.cut_of_candidate = np.unique(self.cuts, axis=0, return_inverse=True)
+        self.validator_needs_model = validator.uses("model")
+        self.needs_model = np.array([candidate.uses("model") for candidate in candidates])
+        self.cuts_with_model = np.unique(self.cut_of_candidate[self.needs_model])
 
     def fill_without_fits(self) -> None:
-        """Fill in what needs no reward model, which is the same on all splits at once: a product of matrices."""
-        free = np.flatnonzero(~self.fitting).tolist()
-        requests = [(self.candidates[place], self.cuts[place]) for place in free]
-        requests += [(self.validator, one) for one in self.lines if not self.judging]
-        sides = evaluate_prefixes(self.rows, requests, self.splits)
-        for place, (before, _) in zip(free, sides, strict=False):
-            self.found[place] = before
-        if not self.judging:
-            self.truth[:] = np.stack([after for _, after in sides[len(free) :]])[self.line]
+        """Compute the values that need no reward model, on all splits at once as a product of matrices."""
+        places = np.flatnonzero(~self.needs_model).tolist()
+        requests = [(self.candidates[place], self.cuts[place]) for place in places]
+        if not self.validator_needs_model:
+            requests += [(self.validator, cuts) for cuts in self.unique_cuts]
+        values = evaluate_prefixes(self.rows, requests, self.splits)
+        for place, (before_cut, _) in zip(places, values[: len(places)], strict=True):
+            self.candidate_values[place] = before_cut
+        if not self.validator_needs_model:
+            after_cuts = np.stack([after_cut for _, after_cut in values[len(places) :]])
+            self.validator_values[:] = after_cuts[self.cut_of_candidate]
 
-    def fill_with_fits(self, group: Ints) -> None:
-        """Fill in what needs a model on some of the splits."""
-        if len(self.needed):
-            self.fill_found(group)
-        if self.judging:
-            for one in group.tolist():
-                ends = len(self.rows) - self.lines[::-1, one]  # the rest are the first rows of the order turned round
-                truth = self.validator.refit_values(self.rows, self.splits[one].order[::-1], ends.tolist())
-                self.truth[:, one] = truth[::-1][self.line]
+    def fill_with_fits(self, split_numbers: Ints) -> None:
+        """Compute the values that need a model on some of the splits."""
+        if len(self.cuts_with_model):
+            self.fill_candidate_values(split_numbers)
+        if self.validator_needs_model:
+            for number in split_numbers.tolist():
+                # The rows after the cuts are the first rows of the reversed order. Ends must ascend, so cuts descend.
+                ends = len(self.rows) - self.unique_cuts[::-1, number]
+                values = self.validator.refit_values(self.rows, self.splits[number].order[::-1], ends.tolist())
+                self.validator_values[:, number] = values[::-1][self.cut_of_candidate]
 
-    def fill_found(self, group: Ints) -> None:
-        """Fill in what candidates say that need a model, on several splits at once."""
-        orders, places = [self.splits[one].order for one in group.tolist()], self.lines[np.ix_(self.needed, group)]
-        predicted = [self.rows.predict_first(*given) for given in zip(orders, places.T.tolist(), strict=True)]
-        most = places[-1].tolist()
-        sees = any(self.candidates[place].may_see_context for place in np.flatnonzero(self.fitting).tolist())
-        rows = self.rows if sees else self.rows.without_context
-        rows = rows.take(np.concatenate([one[:end] for one, end in zip(orders, most, strict=True)]))
-        for number, ends in zip(self.needed.tolist(), places, strict=True):
-            mine = np.flatnonzero(self.fitting & (self.line == number))
-            some = [self.candidates[place] for place in mine.tolist()]
-            first = rows.take(find_first(ends, places[-1]), partial(np.concatenate, [next(one) for one in predicted]))
-            self.found[np.ix_(mine, group)] = evaluate_parts(some, first, ends)
+    def fill_candidate_values(self, split_numbers: Ints) -> None:
+        """Compute the values of the candidates that need a model, on several splits at once."""
+        orders = [self.splits[number].order for number in split_numbers.tolist()]
+        ends_by_cut = self.unique_cuts[np.ix_(self.cuts_with_model, split_numbers)]
+        predictions = [
+            self.rows.predict_first(order, ends) for order, ends in zip(orders, ends_by_cut.T.tolist(), strict=True)
+        ]
+        # Lines of cuts are sorted, and cuts of different candidates have the same order on every split.
+        largest_ends = ends_by_cut[-1]
+
+        candidates_with_model = [self.candidates[place] for place in np.flatnonzero(self.needs_model).tolist()]
+        may_see_context = any(candidate.may_see_context for candidate in candidates_with_model)
+        rows = self.rows if may_see_context else self.rows.without_context
+        parts = [order[:end] for order, end in zip(orders, largest_ends.tolist(), strict=True)]
+        rows = rows.take(np.concatenate(parts))
+
+        for cut, ends in zip(self.cuts_with_model.tolist(), ends_by_cut, strict=True):
+            places = np.flatnonzero(self.needs_model & (self.cut_of_candidate == cut))
+            candidates = [self.candidates[place] for place in places.tolist()]
+            predicted = [next(of_split) for of_split in predictions]
+            first_rows = rows.take(find_first(ends, largest_ends), partial(np.concatenate, predicted))
+            self.candidate_values[np.ix_(places, split_numbers)] = evaluate_parts(candidates, first_rows, ends)
 
 
 def find_first(ends: Ints, sizes: Ints) -> Ints | slice:
-    """Return the places of the first rows of each of several parts of such sizes; a slice, of one part."""
+    """Return the places of the first `ends` rows of consecutive parts of these sizes; a slice if there is one part."""
+    if len(ends) == 1:
+        return slice(int(ends[0]))
     starts = np.cumsum(sizes) - sizes
-    several = [np.arange(start, start + end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    return np.concatenate(several) if len(several) > 1 else slice(int(ends[0]))
+    places = [np.arange(start, start + end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return np.concatenate(places)
 
 
 def evaluate_parts(estimators: Sequence[Estimator], rows: Rows, sizes: Ints) -> Floats:
-    """Return what estimators say on each of several parts of the rows, which follow each other (estimators x parts)."""
+    """Return the estimates on consecutive parts of the rows (estimators x parts)."""
     ends = np.cumsum(sizes)
     starts = ends - sizes
-    found = np.empty((len(estimators), len(sizes)))
-    alone = np.array([one.rowwise for one in estimators])
-    if alone.any():
-        some = [one for one in estimators if one.rowwise]
-        sums = Sums.of(rows, some, Consecutive(starts, len(rows)))
-        found[alone] = sums.values(some, sums.terms / sums.sizes)
-    if not alone.all():
-        places = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        parts = [rows.take(place, partial(rows.q.__getitem__, place)) for place in places]
-        for place in np.flatnonzero(~alone).tolist():
-            found[place] = [estimators[place].value(part) for part in parts]
-    return found
+    values = np.empty((len(estimators), len(sizes)))
+    is_rowwise = np.array([estimator.rowwise for estimator in estimators])
+    if is_rowwise.any():
+        rowwise = [estimator for estimator in estimators if estimator.rowwise]
+        sums = Sums.of(rows, rowwise, Consecutive(starts, len(rows)))
+        values[is_rowwise] = sums.values(rowwise, sums.terms / sums.sizes)
+    if not is_rowwise.all():
+        slices = [slice(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        parts = [rows.take(part, partial(rows.q.__getitem__, part)) for part in slices]
+        for place in np.flatnonzero(~is_rowwise).tolist():
+            values[place] = [estimators[place].value(part) for part in parts]
+    return values
 
 
 def evaluate_prefixes(
     rows: Rows, requests: Sequence[tuple[Estimator, Ints]], splits: Sequence[Split]
 ) -> list[tuple[Floats, Floats]]:
-    """Return what estimators say before and after a cut of each split, for pairs of one and its cuts.
+    """Return the estimates before and after a cut of each split, for pairs of an estimator and its cuts.
 
-    Both are sums over rows, those after the cut being the rest; so a few rows at a time make one product for all splits
-    and all estimators with the same cuts.
+    Both follow from sums over rows, and the sums after a cut are the total less those before it. So a slice of the rows
+    takes one product of matrices for all splits and all estimators with the same cuts.
     """
     if not requests:
         return []
-    estimators = list(dict.fromkeys(one for one, _ in requests))
+    estimators = list(dict.fromkeys(estimator for estimator, _ in requests))
     ranks = np.stack([np.argsort(split.order).astype(np.int32) for split in splits])
-    asked: dict[bytes, tuple[Ints, list[Estimator]]] = {}
-    for one, cuts in requests:
-        asked.setdefault(cuts.tobytes(), (cuts, []))[1].append(one)
-    before: dict[bytes, Floats] = {}
-    total: Any = 0.0
-    step = max(1024, capacity.count_rows(len(splits), CHUNK))
+
+    # Arrays have no hash, so the bytes of the cuts are their key.
+    estimators_by_cuts: dict[bytes, tuple[Ints, list[Estimator]]] = {}
+    for estimator, cuts in requests:
+        _, with_same_cuts = estimators_by_cuts.setdefault(cuts.tobytes(), (cuts, []))
+        with_same_cuts.append(estimator)
+
+    # The last line of a table has the numbers of rows, the others the sums of terms.
+    sums_before: dict[bytes, Floats] = {}
+    total: Floats | float = 0.0
+    step = max(MIN_ROWS_PER_SLICE, capacity.count_rows(len(splits), MAX_ROWS_PER_SLICE))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
-        taken = rows.take(part)
-        sums = Sums.of(taken, estimators, Consecutive(np.arange(len(taken)), len(taken)))
+        slice_rows = rows.take(part)
+        sums = Sums.of(slice_rows, estimators, Consecutive(np.arange(len(slice_rows)), len(slice_rows)))
         table = np.vstack([sums.terms, sums.sizes])
         total = total + table.sum(axis=1, keepdims=True)
-        for key, (cuts, some) in asked.items():
-            inside = (ranks[:, part] < cuts[:, None]).astype(np.float64)
-            mine = np.append(sums.layout.find(some).lines, len(sums.terms))
-            before.setdefault(key, np.zeros((len(table), len(splits))))[mine] += table[mine] @ inside.T
+        for key, (cuts, with_same_cuts) in estimators_by_cuts.items():
+            is_before = (ranks[:, part] < cuts[:, None]).astype(np.float64)
+            lines = np.append(sums.layout.find(with_same_cuts).lines, len(sums.terms))
+            if key not in sums_before:
+                sums_before[key] = np.zeros((len(table), len(splits)))
+            sums_before[key][lines] += table[lines] @ is_before.T
 
-    def sides(estimator: Estimator, cuts: Ints) -> tuple[Floats, Floats]:
-        first = before[cuts.tobytes()]
-        lines, rest = sums.lines[estimator], total - first
-        return estimator.combine_means(first[lines] / first[-1]), estimator.combine_means(rest[lines] / rest[-1])
-
-    return [sides(*request) for request in requests]
+    values = []
+    for estimator, cuts in requests:
+        before = sums_before[cuts.tobytes()]
+        after = total - before
+        lines_of_estimator = sums.lines[estimator]
+        value_before = estimator.combine_means(before[lines_of_estimator] / before[-1])
+        value_after = estimator.combine_means(after[lines_of_estimator] / after[-1])
+        values.append((value_before, value_after))
+    return values

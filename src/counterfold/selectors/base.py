@@ -23,9 +23,13 @@ from counterfold.log import kernels
 from counterfold.log.log import Kind
 
 ROUNDING = 1e-12
+"""Numbers whose relative difference is at most this count as equal."""
 
-SHOWN, LEAST = 3, 0.005
-"""How many members a name lists at most, and the least share that it does."""
+MAX_NAMED_MEMBERS = 3
+"""The name of a mixture lists at most this many of its members."""
+
+MIN_NAMED_SHARE = 0.005
+"""The name of a mixture lists no member with a smaller share."""
 
 Candidates = Sequence[Estimator]
 Rule = Literal["standard_error", "standard_deviation", "mean"]
@@ -46,32 +50,41 @@ class Mixture(Estimator):
     is_linear = False
 
     def contributions(self, rows: Rows) -> Floats:
-        return np.asarray(sum(share * one.contributions(rows) for one, share in self.weighted_members))
+        return np.asarray(sum(share * member.contributions(rows) for member, share in self.weighted_members))
 
     def totals(self, sums_of: Callable[[Estimator], Floats], sizes: Floats) -> Floats:
-        return np.asarray(sum(share * one.totals(sums_of, sizes) for one, share in self.weighted_members))
+        return np.asarray(sum(share * member.totals(sums_of, sizes) for member, share in self.weighted_members))
 
     def uses(self, need: Need) -> bool:
-        return any(one.uses(need) for one, _ in self.weighted_members)
+        return any(member.uses(need) for member, _ in self.weighted_members)
 
     @property
     def may_see_context(self) -> bool:
-        return any(one.may_see_context for one, _ in self.weighted_members)
+        return any(member.may_see_context for member, _ in self.weighted_members)
 
     @property
     def weighted_members(self) -> Sequence[tuple[Estimator, float]]:
-        return [(one, share) for one, share in zip(self.members, self.shares, strict=True) if share]
+        return [(member, share) for member, share in zip(self.members, self.shares, strict=True) if share]
 
     @property
     def name(self) -> str:
         ranked = sorted(zip(self.shares, self.members, strict=True), key=lambda pair: -pair[0])
-        large = [f"{share:.2g} {one.name}" for share, one in ranked if share >= LEAST]
-        return " + ".join(large[:SHOWN]) + (" + ..." if len(large) > SHOWN else "")
+        parts = [f"{share:.2g} {member.name}" for share, member in ranked if share >= MIN_NAMED_SHARE]
+        if len(parts) > MAX_NAMED_MEMBERS:
+            parts = [*parts[:MAX_NAMED_MEMBERS], "..."]
+        return " + ".join(parts)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A rung of a ladder: its cap on weights, what is said there, how far the step to it was `taken`, and its share."""
+    """A rung of a ladder.
+
+    - `ladder`: the class of the rung.
+    - `cap`: its cap on weights.
+    - `value`, `stderr`: its estimate and the standard error.
+    - `taken`: the part of the step to this rung that was taken; None for the first rung.
+    - `share`: its share in the answer.
+    """
 
     ladder: str
     cap: float
@@ -83,13 +96,18 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The scores of all candidates, the place of the best one, and the share that each has in the answer.
+    """The choice of a selector.
 
-    A selector may know the noise of the answer better than contributions do: `moves` are then those of a jackknife over
-    units, and `bias_variance` is the variance of what may be left of a bias. `losses` (candidates x splits) and `steps`
-    tell how it was chosen, where candidates were cross-validated or are rungs of a ladder. `for_differences` is what to
-    choose for differences to other policies, if that is something else: a value may be shrunk towards what the log
-    earned for the sake of its squared error, which biases a difference.
+    - `scores`: the scores of all candidates; the lowest is the best.
+    - `chosen`: the place of the best candidate.
+    - `shares`: the share of each candidate in the answer.
+    - `moves`: how the answer moves in a jackknife over units, if the selector computes it. They may show more of the
+      noise of the answer than its contributions.
+    - `bias_variance`: the variance of the bias that may remain.
+    - `losses`: the losses on the splits (candidates x splits), if candidates were cross-validated.
+    - `steps`: the rungs of the ladders, if there are any.
+    - `for_differences`: the choice for differences to other policies, if it is another one. A value may be shrunk
+      towards the value of the log to reduce its squared error, which biases a difference.
     """
 
     scores: Floats
@@ -102,16 +120,19 @@ class Selection:
     for_differences: "Selection | None" = None
 
     def answer(self, candidates: Candidates) -> Estimator:
-        """Return the chosen candidate, or the mixture of several."""
+        """Return the chosen candidate, or the mixture of all candidates with a share."""
         if np.count_nonzero(self.shares) == 1:
             return candidates[self.chosen]
         return Mixture(tuple(candidates), tuple(self.shares.tolist()))
 
 
 class UnitAnswer(NamedTuple):
-    """What answers on some units: an estimator, how its value moves with each unit, and what may be left of a bias.
+    """The answer on some units.
 
-    `for_differences` is what differences to other policies are made of, if that is another answer.
+    - `estimator`: the chosen estimator or mixture.
+    - `moves`: how its value moves when a unit is left out.
+    - `bias_variance`: the variance of the bias that may remain.
+    - `for_differences`: the answer for differences to other policies, if it is another one.
     """
 
     estimator: Estimator
@@ -121,7 +142,7 @@ class UnitAnswer(NamedTuple):
 
     @property
     def in_differences(self) -> "UnitAnswer":
-        """Return the answer that differences are made of."""
+        """Return the answer for differences to other policies."""
         return self if self.for_differences is None else self.for_differences
 
 
@@ -129,19 +150,19 @@ class Selector(ABC):
     """A frozen dataclass; `rng` and `pool` are arguments, so the same selector gives the same answer anywhere."""
 
     needs: ClassVar[tuple[Need, ...]] = ()
-    """What may be missing, and without which the selector does not apply; `all_rows` says that sums are not enough."""
+    """Optional data that the selector requires; `all_rows` means that sums are not enough."""
 
     kinds: ClassVar[tuple[Kind, ...]] = ("labels", "doses")
-    """What an action may be."""
+    """The kinds of actions that the selector supports."""
 
     needs_sample: ClassVar[bool] = False
-    """Whether some of its settings come from the rows, so that a large log must be read once before."""
+    """Whether some of its settings depend on the rows. A large log is then read once more to draw a sample."""
 
     extra: ClassVar[str | None] = None
     """The optional dependencies that it needs, as named in `pip install counterfold[EXTRA]`."""
 
     validator: Estimator | None = None
-    """The estimator with which candidates are compared, if the selector has one and it is chosen."""
+    """The estimator that candidates are compared with, if the selector uses one and it is already chosen."""
 
     @abstractmethod
     def scores(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Floats:
@@ -157,30 +178,31 @@ class Selector(ABC):
 
     @property
     def witnesses(self) -> Sequence[Estimator]:
-        """Return what the selector must know besides the candidates: the validator, if there is one."""
+        """Return the estimators that are needed besides the candidates: the validator, if there is one."""
         return [] if self.validator is None else [self.validator]
 
     def answers_segments(self, candidates: Candidates) -> bool:
-        """Say whether `answer_segment` chooses anew among these candidates in every segment of the rows."""
+        """Return whether `answer_segment` chooses anew among these candidates in every segment."""
         return False
 
     def answer_segment(self, sums: Sums, share: float) -> UnitAnswer:
-        """Return the answer for a segment that holds a share of all rows, by the rules of the answer for all rows."""
+        """Return the answer for a segment with this share of all rows, by the same method as for all rows."""
         raise NotImplementedError(f"{type(self).__name__} has one answer for all segments")
 
     def find_moves(self, sums: Sums, estimator: Estimator) -> Floats:
-        """Return how an estimator, or a mixture of several, moves when a unit is left out."""
-        members = estimator.weighted_members
-        moves = sums.jackknife([one for one, _ in members])[1]
-        return np.asarray(np.array([share for _, share in members]) @ moves)
+        """Return how an estimator or a mixture moves when a unit is left out."""
+        members = [member for member, _ in estimator.weighted_members]
+        shares = np.array([share for _, share in estimator.weighted_members])
+        _, moves = sums.jackknife(members)
+        return np.asarray(shares @ moves)
 
     @property
     def least_units(self) -> int:
-        """Return how many units of rows it takes to choose by their sums."""
+        """Return the least number of units whose sums are enough to choose."""
         return 2
 
     def resolve(self, rows: Rows) -> Self:
-        """Return the selector with every choice made that it leaves to the rows."""
+        """Return the selector with all settings that depend on the rows."""
         return self
 
     def select(self, rows: Rows, candidates: Candidates, rng: np.random.Generator, pool: Pool) -> Selection:
@@ -188,27 +210,27 @@ class Selector(ABC):
         return choose_lowest(self.scores(rows, candidates, rng, pool))
 
     def without_refits(self) -> Self:
-        """Return the selector as it works on sums, where no reward model is fitted anew."""
+        """Return the selector for sums, where reward models cannot be refitted."""
         return self
 
     def can_tune(self, kind: type[Estimator]) -> bool:
-        """Say whether the selector can choose among candidates of one kind."""
+        """Return whether the selector can choose among candidates of this class."""
         return True
 
     def extend_grid(self, kind: type[Estimator], rows: Rows) -> Sequence[Estimator]:
-        """Return candidates that the selector would add to an estimator's own grid."""
+        """Return candidates that the selector adds to an estimator's own grid."""
         return []
 
 
 @dataclass(frozen=True)
 class Validated(Selector):
-    """A selector that compares candidates with a validator: an estimator that is trusted to be unbiased."""
+    """A selector that compares candidates with a validator, an estimator that is assumed to be unbiased."""
 
     validator: Estimator | None = None
 
     @property
     def used_validator(self) -> Estimator:
-        """Return the validator; before it is chosen by the rows, DR."""
+        """Return the validator, or DR before `resolve` has chosen one."""
         return self.validator or DR()
 
     def resolve(self, rows: Rows) -> Self:
@@ -216,7 +238,7 @@ class Validated(Selector):
 
 
 class CrossValidated(Validated):
-    """Scores candidates by their losses on several splits: the mean, plus what the `rule` adds."""
+    """A selector that scores candidates by the mean of their losses on several splits, plus what the `rule` adds."""
 
     rule: Rule
 
@@ -245,18 +267,22 @@ class CrossValidated(Validated):
         return replace(choose_lowest(self.add_pessimism(losses)), losses=losses)
 
     def add_pessimism(self, losses: Floats) -> Floats:
-        """Return the mean loss of each candidate, plus a standard error or deviation over the splits if so ruled."""
+        """Return the mean loss of each candidate, plus its standard error or deviation if the rule says so."""
         mean = np.asarray(losses.mean(axis=1))
         if self.rule == "mean":
             return mean
-        count = 1 if self.rule == "standard_deviation" else losses.shape[1]
-        return np.asarray(mean + losses.std(axis=1, ddof=1) / np.sqrt(count))
+        deviation = losses.std(axis=1, ddof=1)
+        if self.rule == "standard_error":
+            deviation = deviation / np.sqrt(losses.shape[1])
+        return np.asarray(mean + deviation)
 
 
 def choose_lowest(scores: Floats) -> Selection:
-    """Return the choice of the lowest score; scores that differ by rounding errors alone are equal."""
-    chosen = int(np.argmax(scores <= scores.min() + ROUNDING * abs(scores.min())))
-    return Selection(scores, chosen, (np.arange(len(scores)) == chosen).astype(np.float64))
+    """Return the choice of the lowest score, the first one if several differ only by rounding errors."""
+    lowest = scores.min()
+    chosen = int(np.argmax(scores <= lowest + ROUNDING * abs(lowest)))
+    is_chosen = np.arange(len(scores)) == chosen
+    return Selection(scores, chosen, shares=is_chosen.astype(np.float64))
 
 
 def check_validator(validator: Estimator | None) -> None:
@@ -267,24 +293,30 @@ def check_validator(validator: Estimator | None) -> None:
 
 
 def choose_validator(validator: Estimator | None, rows: Rows) -> Estimator:
-    """Return the validator, by default DR or else IPS, or their likes for doses; refuse one that does not apply."""
-    if validator is None and rows.kind == "doses":
-        bandwidth = kernels.choose_bandwidth(rows.dose) / 2  # the rule itself is biased where rewards bend sharply
+    """Return the validator, or by default DR, IPS where DR does not apply, and their kernel versions for doses.
+
+    A validator that does not apply to the rows is an error.
+    """
+    if validator is not None:
+        obstacle = validator.find_obstacle(rows)
+        if obstacle:
+            raise ParameterError(f"the validator {validator.name} {obstacle}.")
+        return validator
+    if rows.kind == "doses":
+        # The bandwidth of the rule of thumb itself is biased where rewards bend sharply.
+        bandwidth = kernels.choose_bandwidth(rows.dose) / 2
         return KernelIPS(bandwidth) if KernelDR.find_obstacle(rows) else KernelDR(bandwidth)
-    if validator is None:
-        return IPS() if DR.find_obstacle(rows) else DR()
-    if reason := validator.find_obstacle(rows):
-        raise ParameterError(f"the validator {validator.name} {reason}.")
-    return validator
+    return IPS() if DR.find_obstacle(rows) else DR()
 
 
 def shuffle_rows(rows: Rows, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return the rows in random order, and the places between which they may be cut: anywhere, or between groups."""
+    """Return the rows in random order, and the places where the order may be cut: anywhere, or between groups."""
     if rows.groups is None:
         return rng.permutation(len(rows)), np.arange(1, len(rows))
-    rank = np.argsort(rng.permutation(rows.groups.max() + 1))[rows.groups]
-    order = np.argsort(rank, kind="stable")
-    return order, np.flatnonzero(np.diff(rank[order])) + 1
+    rank_of_group = np.argsort(rng.permutation(rows.groups.max() + 1))
+    ranks = rank_of_group[rows.groups]
+    order = np.argsort(ranks, kind="stable")
+    return order, np.flatnonzero(np.diff(ranks[order])) + 1
 
 
 def square_errors(candidates: Candidates, rows: Rows, truth: float) -> Floats:
@@ -293,9 +325,11 @@ def square_errors(candidates: Candidates, rows: Rows, truth: float) -> Floats:
 
 
 def resample_rows(rows: Rows, rng: np.random.Generator) -> Ints:
-    """Return a bootstrap sample: as many rows, or all rows of as many groups, drawn with replacement."""
+    """Return a bootstrap sample of rows, or of whole groups with all their rows."""
     if rows.groups is None:
         return rng.integers(len(rows), size=len(rows))
-    unique, where = np.unique(rows.groups, return_inverse=True)
-    members = np.split(np.argsort(where, kind="stable"), np.cumsum(np.bincount(where))[:-1])
-    return np.concatenate([members[group] for group in rng.integers(len(unique), size=len(unique)).tolist()])
+    unique, group_of_row = np.unique(rows.groups, return_inverse=True)
+    ends = np.cumsum(np.bincount(group_of_row))
+    members = np.split(np.argsort(group_of_row, kind="stable"), ends[:-1])
+    drawn = rng.integers(len(unique), size=len(unique)).tolist()
+    return np.concatenate([members[group] for group in drawn])
