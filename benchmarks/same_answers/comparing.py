@@ -15,7 +15,7 @@ WORD = re.compile(r"[A-Za-z]?[a-z]+[.,;:?!]?")
 LINE_OF_A_BOX = re.compile(r"[─━═\-=_]{2,}")
 
 LEAST_WORDS = 3
-"""A text of so many words is a sentence; one of fewer is a name."""
+"""A text with at least this many words is a sentence, a shorter one is a name."""
 
 ERROR_KEYS = {"error", "code"}
 

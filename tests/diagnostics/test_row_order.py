@@ -162,8 +162,9 @@ def amounts(rows=4000, seed=0, rate=0.3):
     return columns
 
 
-def test_another_unit_from_some_row_on_is_a_caution():
-    columns = amounts()
+@pytest.mark.parametrize("rate", [0.08, 0.3])
+def test_another_unit_from_some_row_on_is_a_caution(rate):
+    columns = amounts(rate=rate)
     columns["reward"][2800:] *= 100
     found, [finding] = find(columns)
     assert (finding.severity, found.verdict) == ("caution", "caution")
@@ -178,5 +179,5 @@ def test_amounts_that_grow_steadily_are_a_note():
 
 @pytest.mark.statistical
 def test_amounts_in_one_unit_are_never_taken_for_two():
-    several = [find(amounts(seed=seed, rate=rate))[1] for seed in range(50) for rate in (0.05, 0.3)]
+    several = [find(amounts(seed=seed, rate=rate))[1] for seed in range(50) for rate in (0.05, 0.08, 0.3)]
     assert all(one.severity == "note" for findings in several for one in findings)

@@ -25,7 +25,7 @@ class Displayed:
 
 
 class Plotted(Displayed):
-    """A result of which there are figures."""
+    """A result that can be drawn as figures."""
 
     def plot(self, name: str | None = None) -> "VConcatChart":
         """Return a figure as a chart of Altair, by default the most important one.

@@ -113,7 +113,7 @@ def find_p(
 
 
 def bound_equal_weights(value: float, expected: float, count: int) -> float:
-    """Return how likely so many units are to be all equal, at most, if another mean is expected.
+    """Return an upper bound on the probability that `count` units all equal `value` although their mean is `expected`.
 
     Weights are at least 0, so each is as large as `value` with a probability of at most `expected / value`. Where they
     are too small, the missing weight is that of rows that are not in the log. These may be as rare as their weights are

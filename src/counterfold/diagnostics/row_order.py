@@ -25,11 +25,11 @@ SORTED = 0.05
 """Rows are in the order of their rewards if less than this share of the variance of these is within stretches."""
 
 
-MIN_REWARDED = 20
+MIN_REWARDED = 10
 """Stretches with fewer rewards are not compared for their unit: the mean of so few says too little."""
 
 MIN_STRETCHES = 8
-"""The unit is judged by at least so many stretches."""
+"""Fewer stretches are not enough to see two units."""
 
 MIN_SHARE_OF_STRETCHES = 0.1
 """Each of two units must be that of at least this share of the stretches."""
@@ -196,8 +196,9 @@ class RowOrder(Diagnostic):
         least = min(abs(rewards.mean), math.sqrt(rewards.squares / rewards.weight))
         is_large = change.p < self.alarm and change.spread >= self.large * least
         findings = self.describe(silent, evidence.rows.usual_reward)
+        findings = findings or self.describe_units(self.find_units(found))
         if is_large and not findings:
-            findings = self.describe_units(self.find_units(found)) or self.note(text)
+            findings = self.note(text)
         return Measurement(numbers, text, findings)
 
     def find_silent(self, found: Stretches, alike: float) -> Silent | None:
@@ -224,25 +225,29 @@ class RowOrder(Diagnostic):
 
     def find_units(self, found: Stretches) -> Units | None:
         """Return the mean rewards in two parts of the log if these seem to have rewards in different units."""
+        # Where rewards are rare, longer stretches are compared, so that most of them have enough rewards.
+        while len(found.numbers) >= 2 * MIN_STRETCHES and np.median(found.rewarded) < MIN_REWARDED:
+            found = found.lengthen(found.shift + 1)
         rewards = found.rewards
         is_compared = (rewards.rows >= FEWEST) & (found.rewarded >= MIN_REWARDED)
         means = np.sort(rewards.values[is_compared])
         if len(means) < MIN_STRETCHES or means[0] <= 0:
             return None
-        ratios = means[1:] / means[:-1]
+        # One stretch may hold rewards of both units, so that its mean lies between the two sets.
+        ratios = means[2:] / means[:-2]
         widest = int(ratios.argmax())
         n_smaller = widest + 1
-        n_larger = len(means) - n_smaller
+        n_larger = len(means) - widest - 2
         if ratios[widest] < self.jump or min(n_smaller, n_larger) < MIN_SHARE_OF_STRETCHES * len(means):
             return None
-        return Units(smaller=float(means[:n_smaller].mean()), larger=float(means[n_smaller:].mean()))
+        return Units(smaller=float(means[:n_smaller].mean()), larger=float(means[-n_larger:].mean()))
 
     def describe_units(self, units: Units | None) -> list[Finding]:
         """Return what is wrong where rewards seem to be in two units."""
         if units is None:
             return []
         levels = f"about {units.smaller:.3g} in one part of its rows and about {units.larger:.3g} in the other"
-        problem = f"the mean reward is {levels}, with nothing in between, as if the unit of rewards had changed"
+        problem = f"the mean reward is {levels}, with hardly any in between, as if the unit of rewards had changed"
         remedy = (
             "make sure that all rewards are in one unit, or name the column of when decisions were made as `time` "
             "(--time) if rewards really changed so much"
